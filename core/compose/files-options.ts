@@ -26,8 +26,8 @@ export function filesOptions(
     homes: join(dataFolder, "sandboxes"),
     shown: pathsInEnvironment(environment),
   })
-  const [kept, skills] = [new UndoFolder(join(dataFolder, "kept")), new InstalledSkills(dataFolder)]
-  return { folder, sandbox, environment, secrets, kept, skills }
+  const [undoBytes, skills] = [new UndoFolder(join(dataFolder, "kept")), new InstalledSkills(dataFolder)]
+  return { folder, sandbox, environment, secrets, undoBytes, skills }
 }
 
 /** Folders with people's data: no tool may use them, and no command sees them. */

@@ -31,8 +31,8 @@ async function askTargets(work: Work): Promise<EndOfCall[]> {
   const started = work.conversation.calls.filter(({ state, proposal }) => state === "started" && proposal !== undefined)
   // Asking seems to have ended the process, too.
   if ((work.conversation.run?.blames ?? 0) > work.ports.limits.restarts) return []
-  const told = await Promise.all(started.map((call) => whatBecameOf(work, call, NOT_DONE)))
-  return told.flatMap((became) => (became ? [became.end] : []))
+  const outcomes = await Promise.all(started.map((call) => whatBecameOf(work, call, NOT_DONE)))
+  return outcomes.flatMap((became) => (became ? [became.end] : []))
 }
 
 /** Ends a run that needs no final reply of the model. */

@@ -84,8 +84,8 @@ function toCopy(
         return { ...part, id }
       })
       // A digest is of a request with other ids, so that it cannot be compared here.
-      const { request: _, ...said } = event
-      return [{ ...said, id: newId("msg", user), parts }]
+      const { request: _, ...message } = event
+      return [{ ...message, id: newId("msg", user), parts }]
     }
     case "tool_end": {
       const { callId, reusedFrom } = event

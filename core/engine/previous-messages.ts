@@ -211,11 +211,11 @@ function earlierText(event: JournalEvent | UnknownEvent): EarlierText | undefine
   if (!isKnown(event)) return undefined
   if (event.type === "tool_end") return resultText(event)
   if (event.type !== "message") return undefined
-  const said = messageText(event.parts)
+  const message = messageText(event.parts)
   const called = event.parts.flatMap((part) =>
     part.type === "call" ? [`[called ${part.name} with ${JSON.stringify(part.input)}]`] : [],
   )
-  const text = [said, ...called].filter((part) => part !== "").join("\n")
+  const text = [message, ...called].filter((part) => part !== "").join("\n")
   return { who: event.role === "user" ? "the person" : "you", text }
 }
 

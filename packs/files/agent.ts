@@ -38,7 +38,7 @@ export const FILES_PERSONA = `You work on the files of a folder, with the person
 
 export interface FilesOptions {
   readonly folder: Folder
-  readonly kept: UndoBytes
+  readonly undoBytes: UndoBytes
   readonly sandbox: Sandbox
   /** The environment of commands, without secrets. git is searched in its `PATH`. */
   readonly environment: Readonly<Record<string, string>>
@@ -69,8 +69,8 @@ export function createFilesAgent(options: FilesOptions): Agent {
 }
 
 export function filesTools(options: FilesOptions): Tool[] {
-  const { folder, kept, sandbox, environment, secrets = [], buffers, skills } = options
-  const ports = { folder, kept, buffers, plans: new Map() }
+  const { folder, undoBytes, sandbox, environment, secrets = [], buffers, skills } = options
+  const ports = { folder, undoBytes, buffers, plans: new Map() }
   const git = { folder, searchPath: environment.PATH ?? "" }
   const tools = [
     listDirectory(folder),

@@ -57,7 +57,7 @@ export interface ChangeTool<Input extends PathInput> {
 
 export interface ChangePorts {
   readonly folder: Folder
-  readonly kept: UndoBytes
+  readonly undoBytes: UndoBytes
   /** The person's editor, if any. */
   readonly buffers?: EditorBuffers | undefined
   /** Plans of all change tools, by name. Each tool adds its own. */
@@ -70,7 +70,7 @@ export interface ChangePorts {
  */
 export function changeTool<Input extends PathInput>(
   { plan, say, ...tool }: ChangeTool<Input>,
-  { folder, kept, buffers, plans }: ChangePorts,
+  { folder, undoBytes, buffers, plans }: ChangePorts,
 ): Tool {
   plans.set(tool.name, { input: tool.input, plan } as unknown as FilePlan)
   return defineTool<Input>({
@@ -92,12 +92,12 @@ export function changeTool<Input extends PathInput>(
         const { change } = planned
         const preview = toPreview(folder, planned, input.path)
         requireAgreed(preview, context)
-        if (change.before) kept.store(change.before.bytes)
+        if (change.before) undoBytes.store(change.before.bytes)
         const write = takesInEditor(change) ? buffers?.write : undefined
         const done = { ...change, diff: preview.diff }
-        if (write) return inEditor(change, write).then((note) => told(context, done, note))
+        if (write) return inEditor(change, write).then((note) => toAnswer(context, done, note))
         apply(folder, change)
-        return told(context, done)
+        return toAnswer(context, done)
       })
     },
     afterCrash: "ask-target",
@@ -115,7 +115,7 @@ export function changeTool<Input extends PathInput>(
       if (applied.length > 0 && now === hashOf(before)) return "not-applied"
       try {
         const change = plan(input, () => ({ real: target, before }))
-        return now === hashOf(afterChange(change)) ? told(context, change) : "unknown"
+        return now === hashOf(afterChange(change)) ? toAnswer(context, change) : "unknown"
       } catch {
         return "unknown"
       }
@@ -201,7 +201,7 @@ export function changeTool<Input extends PathInput>(
     applied: readonly SiblingChange[],
   ): EditorFile | undefined | "unknown" {
     if (before === "absent") return afterChanges(real, undefined, applied)
-    const bytes = kept.get(before)
+    const bytes = undoBytes.get(before)
     return bytes ? afterChanges(real, fileWithBytes(real, bytes, { mode, hasOutsideLinks: false }), applied) : "unknown"
   }
 
@@ -211,7 +211,11 @@ export function changeTool<Input extends PathInput>(
     return saved === "saved" ? "" : " The editor holds it; on disk it is not the same."
   }
 
-  function told(context: CallContext, { path, before, after, diff }: FileChange & Pick<Preview, "diff">, note = "") {
+  function toAnswer(
+    context: CallContext,
+    { path, before, after, diff }: FileChange & Pick<Preview, "diff">,
+    note = "",
+  ) {
     const protectedBy = whyProtected(path)
     const mode = before?.mode
     const hashes = { before: hashOf(before), after: after ? fileHash(after) : "absent" }
@@ -276,10 +280,10 @@ function apply(folder: Folder, { path, before, after, mode, directories = [] }: 
 function toPreview(
   folder: Folder,
   { change, base }: Planned,
-  said: string,
+  requested: string,
 ): Preview & { target: string; revision: string } {
   const { path, before, after, summary, action } = change
-  const protectedBy = whyProtectedAt(folder, path, said)
+  const protectedBy = whyProtectedAt(folder, path, requested)
   return {
     ...protectedPreview(`${summary}${before?.hasOutsideLinks ? SHARED : ""}`, protectedBy),
     action,

@@ -32,13 +32,13 @@ export function createDirectory(folder: Folder): Tool {
       requireAgreed(look(path, context), context)
       const made = missingDirectories(folder, path)
       for (const one of made) folder.makeDirectory(one)
-      return told(path, made, context)
+      return toAnswer(path, made, context)
     },
     afterCrash: "ask-target",
     outcome(_callId, { path }, context): WriteOutcome {
       enterFolder(folder, context)
       // After a crash some of them may exist. Creating the rest is part of the approved call.
-      return folder.find(path)?.type === "directory" ? told(path, [path], context) : "not-applied"
+      return folder.find(path)?.type === "directory" ? toAnswer(path, [path], context) : "not-applied"
     },
     inverse: (_input, { data }) => ({ tool: REMOVE, input: { paths: (data as { made: string[] }).made.toReversed() } }),
   })
@@ -59,7 +59,7 @@ export function createDirectory(folder: Folder): Tool {
     }
   }
 
-  function told(path: string, made: readonly string[], context: CallContext) {
+  function toAnswer(path: string, made: readonly string[], context: CallContext) {
     return answer(`${displayName(path)} is made.`, { data: { made }, ...homeOf(folder, context) })
   }
 }

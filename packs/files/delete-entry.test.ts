@@ -80,7 +80,11 @@ describe.each(grounds)("by %s", (by) => {
     expect(() => look(".")).toThrow()
     expect(() => look("../secret")).toThrow("outside")
     expect(() => look("nothing")).toThrow("does not exist")
-    const files = deleteFile({ folder, kept: { store() {}, get: () => undefined }, plans: new Map() }) as unknown as {
+    const files = deleteFile({
+      folder,
+      undoBytes: { store() {}, get: () => undefined },
+      plans: new Map(),
+    }) as unknown as {
       preview(input: object, context: CallContext): Preview
     }
     for (const path of ["near", "out", "empty", "pipe"])

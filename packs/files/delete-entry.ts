@@ -26,14 +26,14 @@ export function deleteEntry(folder: Folder): Tool {
       const preview = look(path, context)
       requireAgreed(preview, context)
       folder.removeEntry(preview.target, preview.identity)
-      return told(preview.target, context)
+      return toAnswer(preview.target, context)
     },
     afterCrash: "ask-target",
     outcome(_callId, _input, context): WriteOutcome {
       enterFolder(folder, context)
       const { target = "", revision } = context.approved ?? {}
       const now = folder.identityOf(target)
-      if (now === undefined) return told(target, context)
+      if (now === undefined) return toAnswer(target, context)
       return revision === toRevision(target, now) ? "not-applied" : "unknown"
     },
     inverse: false,
@@ -68,7 +68,7 @@ export function deleteEntry(folder: Folder): Tool {
     return `${folder.id}:${identity}@${target}`
   }
 
-  function told(target: string, context: CallContext) {
+  function toAnswer(target: string, context: CallContext) {
     return answer(`${displayName(target)} is deleted.`, homeOf(folder, context))
   }
 }

@@ -73,19 +73,19 @@ function onDevice(tool: Tool, devices: DeviceCalls): Tool {
     const data = { tool: name, input, ...(agreed ? { agreed } : {}), ...siblingsIn(context) }
     const call = { action: PREVIEW_CHANGE, data, callId }
     const { row } = await devices.call(placeOf(context), call, { effect: "read", signal: context.signal })
-    const said = Looked.parse(row?.data)
+    const seen = Looked.parse(row?.data)
     // A device's own data can only make the gate stricter, except that its sandbox holds a command on its own machine:
     // a device that lies about that could run anything there anyway.
-    const protects = said.target !== undefined && whyProtected(said.target) !== undefined
-    const runsFree = name === "run_command" && (said.insists !== false || leavesSandbox(input))
+    const protects = seen.target !== undefined && whyProtected(seen.target) !== undefined
+    const runsFree = name === "run_command" && (seen.insists !== false || leavesSandbox(input))
     return {
-      summary: said.summary,
-      action: own(FLOOR, name) ?? said.action,
-      ...(said.diff ? { diff: said.diff } : {}),
-      ...(said.target === undefined ? {} : { target: said.target }),
-      ...(said.revision === undefined ? {} : { revision: said.revision }),
-      ...(said.unmet === undefined ? {} : { unmet: said.unmet }),
-      insists: said.insists === true || protects || runsFree,
+      summary: seen.summary,
+      action: own(FLOOR, name) ?? seen.action,
+      ...(seen.diff ? { diff: seen.diff } : {}),
+      ...(seen.target === undefined ? {} : { target: seen.target }),
+      ...(seen.revision === undefined ? {} : { revision: seen.revision }),
+      ...(seen.unmet === undefined ? {} : { unmet: seen.unmet }),
+      insists: seen.insists === true || protects || runsFree,
     }
   }
 }
@@ -143,21 +143,21 @@ const Told = z.object({
 
 /** A device that answers has executed the call, even if its answer cannot be read. */
 function toAnswer({ row }: CallOutcome, effect: "read" | "write", context: CallContext): Answer {
-  const told = Told.safeParse(row?.data)
+  const reported = Told.safeParse(row?.data)
   // A device that does not say that its person trusts the folder, such as one of an earlier version, is not trusted.
-  if (told.data?.trusted !== true) context.noteTaint?.("folder")
-  if (told.data?.taint) context.noteTaint?.(told.data.taint)
+  if (reported.data?.trusted !== true) context.noteTaint?.("folder")
+  if (reported.data?.taint) context.noteTaint?.(reported.data.taint)
   const answered = Answered.safeParse(row)
   if (!answered.success) {
     const problem = "The device answered, but without a word about what it has done."
     throw effect === "write" ? failure("outcome_unknown", { problem }) : new Error(problem)
   }
   const { text, data } = answered.data
-  if (!told.success) return answer(text, data === undefined ? {} : { data })
-  const make = told.data.status === "error" ? failed : answer
+  if (!reported.success) return answer(text, data === undefined ? {} : { data })
+  const make = reported.data.status === "error" ? failed : answer
   return make(text, {
-    ...(told.data.data === undefined ? {} : { data: told.data.data }),
-    ...(told.data.change ? { change: told.data.change } : {}),
+    ...(reported.data.data === undefined ? {} : { data: reported.data.data }),
+    ...(reported.data.change ? { change: reported.data.change } : {}),
   })
 }
 

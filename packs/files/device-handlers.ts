@@ -38,8 +38,8 @@ export function fileHandlers(tools: readonly Tool[], secrets: Iterable<string> =
   }
 
   /** Secrets of this machine, such as its token, are not sent to the server. */
-  function clean(told: { text: string; data: unknown }) {
-    return parseWithoutSecrets(JSON.stringify(told), secrets) as typeof told
+  function clean(answer: { text: string; data: unknown }) {
+    return parseWithoutSecrets(JSON.stringify(answer), secrets) as typeof answer
   }
 }
 
@@ -61,8 +61,8 @@ async function run(tool: Tool, data: JsonObject, signal: AbortSignal) {
     },
   }
   try {
-    const { text, status, data: told, change } = await tool.run(await checked(tool, input), context)
-    const extra = { ...(told === undefined ? {} : { data: told }), ...(change ? { change } : {}) }
+    const { text, status, data, change } = await tool.run(await checked(tool, input), context)
+    const extra = { ...(data === undefined ? {} : { data }), ...(change ? { change } : {}) }
     return { text, data: { status, trusted, ...read, ...extra } }
   } catch (error) {
     // An error frame cannot carry the taint, so the error of a read becomes a result. The error codes of a write must

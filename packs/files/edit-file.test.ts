@@ -12,7 +12,7 @@ async function edited(text: string, old_text: string, new_text: string, all = fa
   const root = dataFolder()
   writeFileSync(join(root, "a.txt"), text)
   using folder = openFolder(root)
-  const tools = filesTools({ folder, kept: new UndoFolder(dataFolder()), sandbox: noSandbox, environment: {} })
+  const tools = filesTools({ folder, undoBytes: new UndoFolder(dataFolder()), sandbox: noSandbox, environment: {} })
   const { preview, run } = tools.find(({ name }) => name === "edit_file") as Extract<Tool, { effect: "write" }>
   const context = { site: "server", signal: new AbortController().signal, state: {} } as unknown as CallContext
   const input = { path: "a.txt", old_text, new_text, ...(all ? { all } : {}) }

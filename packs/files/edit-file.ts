@@ -52,8 +52,8 @@ function findAll(text: string, part: string): number[] {
 
 function replaceAt(text: string, places: readonly Place[]): string {
   const starts = [0, ...places.map(({ to }) => to)]
-  const kept = starts.map((from, index) => text.slice(from, places[index]?.from))
-  return kept.map((each, index) => each + (places[index]?.text ?? "")).join("")
+  const unchanged = starts.map((from, index) => text.slice(from, places[index]?.from))
+  return unchanged.map((each, index) => each + (places[index]?.text ?? "")).join("")
 }
 
 const MAX_AROUND = 10_000_000

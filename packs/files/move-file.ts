@@ -28,13 +28,13 @@ export function moveFile(folder: Folder): Tool {
     run(move, context) {
       requireAgreed(look(move, context), context)
       folder.move(folder.realPath(move.from, "keep"), folder.realPath(move.to, "keep"))
-      return told(move, context)
+      return toAnswer(move, context)
     },
     afterCrash: "ask-target",
     outcome(_callId, move, context): WriteOutcome {
       enterFolder(folder, context)
       const [old, moved] = [exists(move.from), exists(move.to)]
-      if (!old && moved) return told(move, context)
+      if (!old && moved) return toAnswer(move, context)
       return old && !moved ? "not-applied" : "unknown"
     },
     inverse: ({ from, to }) => ({ tool: "move_file", input: { from: to, to: from } }),
@@ -69,7 +69,7 @@ export function moveFile(folder: Folder): Tool {
     }
   }
 
-  function told({ from, to }: Move, context: CallContext) {
+  function toAnswer({ from, to }: Move, context: CallContext) {
     return answer(`${displayName(from)} is ${displayName(to)} now.`, { data: { from, to }, ...homeOf(folder, context) })
   }
 }

@@ -33,7 +33,7 @@ const noFolder: Folder = {
 
 export const noFilesOptions: FilesOptions = {
   folder: noFolder,
-  kept: { store: refuse, get: refuse },
+  undoBytes: { store: refuse, get: refuse },
   sandbox: noSandbox,
   environment: {},
 }

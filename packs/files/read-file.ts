@@ -33,8 +33,8 @@ export function readFile(folder: Folder, buffers?: EditorBuffers): Tool {
         throw fileRefusal(`${displayName(path)} is not a text (${bytes.length} bytes of it)${kind ? `: ${kind}` : ""}`)
       }
       // The text in the user's editor is the file, saved or not.
-      const held = buffers && (await editorText(folder, path, buffers))
-      return partOf(held ?? bytes.toString("utf8"), { path, start: start_line, lines })
+      const unsaved = buffers && (await editorText(folder, path, buffers))
+      return partOf(unsaved ?? bytes.toString("utf8"), { path, start: start_line, lines })
     },
   })
 }

@@ -91,7 +91,7 @@ test("a walk can be stopped, and gives way, also where all that it meets is left
 test("an edit that would make a file too large to be taken back is refused", async () => {
   using folder = folderWith({ "a.txt": "a".repeat(1_000_000) })
   const kept = { store() {}, get: () => undefined }
-  const edit = editFile({ folder, kept, plans: new Map() }) as Extract<Tool, { effect: "write" }>
+  const edit = editFile({ folder, undoBytes: kept, plans: new Map() }) as Extract<Tool, { effect: "write" }>
   const context = { state: {}, signal: new AbortController().signal } as unknown as CallContext
   const look = (new_text: string) =>
     Promise.try(() => edit.preview!({ path: "a.txt", old_text: "a", new_text, all: true }, context))

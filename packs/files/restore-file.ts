@@ -18,7 +18,7 @@ export function restoreFile(ports: ChangePorts): Tool {
         const { real, before } = look(path)
         if ((before?.hash ?? "absent") !== expect)
           throw fileRefusal(`${displayName(real)} was changed since; what stands there now would be lost`)
-        const after = content === "absent" ? undefined : ports.kept.get(content)
+        const after = content === "absent" ? undefined : ports.undoBytes.get(content)
         if (content !== "absent" && !after)
           throw fileRefusal(`The bytes that ${displayName(real)} had are no longer kept`)
         return {

@@ -190,7 +190,7 @@ test("nor does a device show one in what a change would do to a file", async () 
   const root = scratch()
   writeFileSync(join(root, ".env"), `OPENAI_API_KEY=${key}\nDEBUG=0\n`)
   using folder = openFolder(root)
-  const edit = editFile({ folder, kept: { store() {}, get: () => undefined }, plans: new Map() })
+  const edit = editFile({ folder, undoBytes: { store() {}, get: () => undefined }, plans: new Map() })
   const { preview_change: look } = fileHandlers([edit], [key])
   const input = { path: ".env", old_text: "DEBUG=0", new_text: "DEBUG=1" }
   const told = JSON.stringify(await look?.({ tool: "edit_file", input }, { signal: new AbortController().signal }))

@@ -20,7 +20,7 @@ function place(files: readonly string[], links: Record<string, string> = {}) {
   for (const [name, target] of Object.entries(links)) symlinkSync(target, join(root, name))
   const folder = openFolder(root)
   const kept = new UndoFolder(join(base, "kept"))
-  const tools = filesTools({ folder, kept, sandbox: noSandbox, environment: {} })
+  const tools = filesTools({ folder, undoBytes: kept, sandbox: noSandbox, environment: {} })
   const context = { state: {}, signal: new AbortController().signal } as unknown as CallContext
   const asks = async (name: string, input: object) => {
     const tool = tools.find((one) => one.name === name) as { preview?: (...given: unknown[]) => Promise<Preview> }

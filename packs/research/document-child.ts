@@ -11,15 +11,15 @@ const next = () => new Promise<unknown>((resolve) => process.once("message", res
 const input = process.stdin[Symbol.asyncIterator]() as AsyncIterator<Buffer>
 
 // Subscribes before it reports that it is ready, because the job may arrive immediately.
-let heard = next()
+let nextMessage = next()
 process.send?.("ready")
 for (;;) {
-  const { job, bytes } = (await heard) as JobRequest
+  const { job, bytes } = (await nextMessage) as JobRequest
   for await (const answer of runDocumentJob(job, await take(bytes))) {
-    heard = next()
+    nextMessage = next()
     process.send?.(answer)
     // After the last portion it waits for the next job, above.
-    if (!isLast(answer) && (await heard) !== MORE) process.exit(1)
+    if (!isLast(answer) && (await nextMessage) !== MORE) process.exit(1)
   }
 }
 

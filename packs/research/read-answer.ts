@@ -50,10 +50,10 @@ function toJson(text: string): object {
 
 function toResults(value: unknown, snippetName: string): WebResult[] {
   return (Array.isArray(value) ? (value as unknown[]) : []).flatMap((item) => {
-    const said = (item ?? {}) as Record<string, unknown>
-    const { title, url } = said
+    const fields = (item ?? {}) as Record<string, unknown>
+    const { title, url } = fields
     if (typeof url !== "string" || !/^https?:\/\//.test(url)) return []
-    return [{ title: plain(title) || url, url: mendText(url), snippet: plain(said[snippetName]) }]
+    return [{ title: plain(title) || url, url: mendText(url), snippet: plain(fields[snippetName]) }]
   })
 }
 

@@ -73,8 +73,8 @@ function authorsOf({ authors, authors_parsed }: z.infer<typeof Line>): string[] 
 
 /** The date of its first version, if known. */
 function dateOf({ versions, published, date, update_date }: z.infer<typeof Line>): string | null {
-  const said = versions?.[0]?.created ?? published ?? date ?? update_date
-  const time = said === undefined ? Number.NaN : Date.parse(said)
+  const dateText = versions?.[0]?.created ?? published ?? date ?? update_date
+  const time = dateText === undefined ? Number.NaN : Date.parse(dateText)
   if (Number.isNaN(time)) return null
   const day = new Date(time).toISOString().slice(0, 10)
   return /^\d{4}-/.test(day) ? day : null

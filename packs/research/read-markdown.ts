@@ -43,7 +43,7 @@ export function readMarkdown(text: string): ReadText {
   close(text.length)
   const first = sections.flatMap(({ headings }) => headings[0] ?? [])[0]
   const title = front.title !== undefined && isPlausibleTitle(front.title) ? front.title : first
-  return { text, sections, ...front.said, ...(title ? { title } : {}) }
+  return { text, sections, ...front.fields, ...(title ? { title } : {}) }
 }
 
 /** Removes marks after a heading. Written by hand, because a regular expression would take quadratic time. */
@@ -55,9 +55,9 @@ function withoutMarks(line: string): string {
 }
 
 /** Reads the front matter between `---`: a title, authors and a date. */
-function frontMatter(text: string): { end: number; title?: string; said: Pick<ReadText, "authors" | "date"> } {
+function frontMatter(text: string): { end: number; title?: string; fields: Pick<ReadText, "authors" | "date"> } {
   const block = /^---\n([\s\S]{0,10000}?)\n---(?:\n|$)/.exec(text)
-  if (!block) return { end: 0, said: {} }
+  if (!block) return { end: 0, fields: {} }
   const value = (name: string) => {
     const line = new RegExp(`^${name}:[ \\t]*(.+)$`, "m").exec(block[1]!)?.[1]
     return line?.trim().replace(/^(["'])(.*)\1$/, "$2")
@@ -66,7 +66,7 @@ function frontMatter(text: string): { end: number; title?: string; said: Pick<Re
   return {
     end: block[0].length,
     ...(title ? { title: title.slice(0, 500) } : {}),
-    said: {
+    fields: {
       ...(author ? { authors: splitNames(author.replaceAll(/^\[|\]$/g, ""), /,/).slice(0, 200) } : {}),
       ...(date && isPaperDate(date) ? { date } : {}),
     },

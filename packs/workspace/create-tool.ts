@@ -41,8 +41,8 @@ async function planCreate(table: TableSpec, given: WriteInput, desk: Desk): Prom
   const ours = Object.entries(OURS).filter(([column]) => column in defaults)
   const row: Record<string, Value> = { ...defaults, ...Object.fromEntries(ours) }
   for (const { argument, column, kind } of table.fields) {
-    const said = given[argument]
-    if (said !== null && said !== undefined) row[column] = await kind.toColumn(said, desk)
+    const value = given[argument]
+    if (value !== null && value !== undefined) row[column] = await kind.toColumn(value, desk)
   }
   const what = `${capitalised(table.create.verb)} ${nounOf(table)}`
   return {

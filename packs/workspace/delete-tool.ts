@@ -42,8 +42,8 @@ export function deleteTool(table: TableSpec, open: OpenWorkspace): Tool {
   )
 }
 
-async function planDelete(table: TableSpec, said: string, desk: Desk): Promise<WritePlan> {
-  const found = await findWithRelated(desk, table.name, said)
+async function planDelete(table: TableSpec, idOrName: string, desk: Desk): Promise<WritePlan> {
+  const found = await findWithRelated(desk, table.name, idOrName)
   const { row } = found
   await loadNames(table, [row], desk)
   const id = String(row.id)

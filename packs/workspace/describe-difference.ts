@@ -13,16 +13,16 @@ export function describeDifference(
   desk: Desk,
 ): string {
   const { made, row: schema } = workspaceTables[table.name]
-  const told = mendValue(agreed) as Record<string, Value>
+  const approved = mendValue(agreed) as Record<string, Value>
   // A device without support for days stores a day as a moment.
-  const kept = toMoments(table.name, told, desk.timeZone)
-  const columns = Object.keys(schema.shape).filter((column) => Object.hasOwn(told, column))
+  const moments = toMoments(table.name, approved, desk.timeZone)
+  const columns = Object.keys(schema.shape).filter((column) => Object.hasOwn(approved, column))
   const parts = columns.flatMap((column) => {
     const field = table.fields.find((each) => each.column === column)
-    const [is, should] = [row[column] ?? null, told[column] ?? null]
+    const [is, should] = [row[column] ?? null, approved[column] ?? null]
     // Compared as arguments, because a list of names has several stored forms.
     const plain = (value: Value) => canonicalJson(field ? field.kind.toArgument(value) : value)
-    const isAgreed = plain(is) === plain(should) || is === kept[column]
+    const isAgreed = plain(is) === plain(should) || is === moments[column]
     if (column === "id" || made.includes(column) || isAgreed) return []
     const show = (value: Value) => inOneLine(field ? field.kind.show(value, desk) : value)
     return [`${field?.label ?? column} is ${show(is)}, not ${show(should)}`]

@@ -21,9 +21,9 @@ export function getTool(table: TableSpec, { name, description, examples }: ToolT
     run: (given, context) =>
       orSentence(async () => {
         const desk = openDesk(open, context)
-        const said = String(given[table.argument])
+        const idOrName = String(given[table.argument])
         try {
-          const row = await findRowByName(desk, table.name, said)
+          const row = await findRowByName(desk, table.name, idOrName)
           await loadNames(table, [row], desk)
           return answer(details(table, row, desk), { data: { [nounOf(table)]: row } })
         } catch (error) {
@@ -31,7 +31,7 @@ export function getTool(table: TableSpec, { name, description, examples }: ToolT
           const lists = table.lists.map((list) => list.name).join(" or ")
           const { near } = (error as { details?: { near?: string } }).details ?? {}
           const meant = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`
-          return failed(`${capitalised(nounOf(table))} not found: ${said}.${meant} ${lists} shows those there are.`)
+          return failed(`${capitalised(nounOf(table))} not found: ${idOrName}.${meant} ${lists} shows those there are.`)
         }
       }),
   })

@@ -42,11 +42,11 @@ export function listTool(table: TableSpec, list: List, open: OpenWorkspace): Too
         const columns = columnsOf(table)
         const options = { ...most, columns }
         const { rows, odd, total } = await desk.workspace.list(table.name, asked, options)
-        const kept = rows.filter((row) => keeps.every((keep) => keep(row)))
-        const shown = kept.slice(0, MAX_SHOWN)
+        const matching = rows.filter((row) => keeps.every((keep) => keep(row)))
+        const shown = matching.slice(0, MAX_SHOWN)
         await loadNames(table, shown, desk)
         const others = total === undefined ? undefined : total - odd.length - rows.length
-        const found = others === undefined ? undefined : kept.length + Math.max(0, others)
+        const found = others === undefined ? undefined : matching.length + Math.max(0, others)
         const data = {
           [table.plural]: shown.map((row) => only(row, columns)),
           ...(found === undefined ? {} : { total: found }),
@@ -83,13 +83,13 @@ async function readFilters(
   const keeps: ((row: DeskRow) => boolean)[] = []
   let words = own
   for (const { argument, key, refers, means, narrows, words: toWords } of filters) {
-    const said = given[argument]
-    if (said === null || said === undefined || said === "") continue
-    const narrowed = narrows?.(String(said), desk)
+    const value = given[argument]
+    if (value === null || value === undefined || value === "") continue
+    const narrowed = narrows?.(String(value), desk)
     if (narrowed?.keeps) keeps.push(narrowed.keeps)
-    const meant = key ? await meaning({ refers, means }, said, desk) : undefined
+    const meant = key ? await meaning({ refers, means }, value, desk) : undefined
     Object.assign(asked, narrowed?.asked, key ? { [key]: meant } : {})
-    words += toWords?.(refers ? String(desk.names.get(String(meant)) ?? meant) : String(said)) ?? ""
+    words += toWords?.(refers ? String(desk.names.get(String(meant)) ?? meant) : String(value)) ?? ""
   }
   // Days depend on the user's time zone, also if the workspace is on the server.
   const { days = {}, due } = workspaceTables[table.name]
@@ -99,11 +99,11 @@ async function readFilters(
 
 async function meaning(
   { refers, means }: { [Key in "refers" | "means"]: Filter[Key] | undefined },
-  said: unknown,
+  value: unknown,
   desk: Desk,
 ): Promise<unknown> {
-  if (refers) return (await findRowByName(desk, refers, String(said))).id
-  return means ? means[String(said)] : said
+  if (refers) return (await findRowByName(desk, refers, String(value))).id
+  return means ? means[String(value)] : value
 }
 
 interface Listed {

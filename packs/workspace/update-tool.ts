@@ -47,9 +47,9 @@ async function planUpdate(table: TableSpec, given: WriteInput, desk: Desk): Prom
   await loadNames(table, [row], desk)
   const changes: Change[] = []
   for (const field of table.fields) {
-    const said = given[field.argument]
-    if (said === null || said === undefined) continue
-    const [before, after] = [row[field.column] ?? null, await field.kind.toColumn(said, desk)]
+    const value = given[field.argument]
+    if (value === null || value === undefined) continue
+    const [before, after] = [row[field.column] ?? null, await field.kind.toColumn(value, desk)]
     const isSame = field.kind.isSame?.(before, after, desk) ?? after === before
     if (!isSame) changes.push({ field, before, after })
   }

@@ -75,19 +75,19 @@ export function writeTool({ table, named, input, action, ...tool }: TableWriteTo
       const desk = openDesk(open, context)
       const plan = await tool.plan(given, desk)
       requireAgreed(plan, context, nounOf(table))
-      return told(await desk.workspace.write(plan.write, context.callId), desk, agreedOf(plan.write))
+      return toAnswer(await desk.workspace.write(plan.write, context.callId), desk, agreedOf(plan.write))
     },
     afterCrash: "ask-target",
     async outcome(callId, given, context) {
       const desk = openDesk(open, context)
       const applied = await desk.workspace.outcome(callId, { action, table: table.name })
-      return applied ? told(applied, desk, await columnsToDescribe(table, given, desk)) : "not-applied"
+      return applied ? toAnswer(applied, desk, await columnsToDescribe(table, given, desk)) : "not-applied"
     },
     async bar(callId, _given, context) {
       const desk = openDesk(open, context)
       if (!desk.workspace.bar) return "unknown"
       const applied = await desk.workspace.bar(callId)
-      return applied ? told(applied, desk) : "not-applied"
+      return applied ? toAnswer(applied, desk) : "not-applied"
     },
     inverse: (_given, { change, data }) => {
       const { before, after } = change as { before: DeskRow | null; after: DeskRow | null }
@@ -95,7 +95,7 @@ export function writeTool({ table, named, input, action, ...tool }: TableWriteTo
     },
   })
 
-  function told(applied: Applied, desk: Desk, agreed: WriteInput = {}): Answer {
+  function toAnswer(applied: Applied, desk: Desk, agreed: WriteInput = {}): Answer {
     const [before, after] = [applied.before as DeskRow | null, applied.after as DeskRow | null]
     const row = after ?? before
     if (!row) throw failure("outcome_unknown", { problem: "It was applied, but its changes are unknown." })

@@ -71,7 +71,9 @@ test.each(cases)(
     writeFileSync(join(root, "a.txt"), "old")
     const kept = new UndoFolder(dataFolder())
     using folder = openFolder(root)
-    const found = filesTools({ folder, kept, sandbox: noSandbox, environment: {} }).find(({ name }) => name === tool)
+    const found = filesTools({ folder, undoBytes: kept, sandbox: noSandbox, environment: {} }).find(
+      ({ name }) => name === tool,
+    )
     const { preview, run, outcome } = found as Tool & {
       afterCrash: "ask-target"
       outcome: (...given: unknown[]) => Promise<WriteOutcome>
@@ -95,7 +97,7 @@ test.each(["delete_file", "write_file"])(
     writeFileSync(join(root, "run.sh"), "old")
     chmodSync(join(root, "run.sh"), 0o750)
     using folder = openFolder(root)
-    const tools = filesTools({ folder, kept: new UndoFolder(dataFolder()), sandbox: noSandbox, environment: {} })
+    const tools = filesTools({ folder, undoBytes: new UndoFolder(dataFolder()), sandbox: noSandbox, environment: {} })
     const named = (name: string) => tools.find((one) => one.name === name) as unknown as Recoverable
     const input = tool === "delete_file" ? { path: "run.sh" } : { path: "run.sh", content: "new" }
     const { preview, run, outcome, inverse } = named(tool)
@@ -123,7 +125,7 @@ test("old bytes are stored before they are replaced: on a full disk the file sta
   writeFileSync(join(data, "kept"), "a file where the folder should be")
   using folder = openFolder(root)
   const kept = new UndoFolder(join(data, "kept"))
-  const tool = filesTools({ folder, kept, sandbox: noSandbox, environment: {} }).find(
+  const tool = filesTools({ folder, undoBytes: kept, sandbox: noSandbox, environment: {} }).find(
     ({ name }) => name === "delete_file",
   )
   await expect(async () => tool?.run({ path: "a.txt" }, context())).rejects.toThrow()

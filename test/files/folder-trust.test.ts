@@ -100,7 +100,7 @@ function toolsInFolder() {
   const root = dataFolder()
   const tainted = new TaintedFiles(dataFolder(), "of-root")
   const folder = openFolder(root, undefined, [], { isTrusted: true, tainted })
-  const tools = filesTools({ folder, kept: new UndoFolder(dataFolder()), sandbox: noSandbox, environment: {} })
+  const tools = filesTools({ folder, undoBytes: new UndoFolder(dataFolder()), sandbox: noSandbox, environment: {} })
   const { signal } = new AbortController()
   const runHere = async (tool: string, input: object, taint?: "untrusted") => {
     const taints: string[] = []
@@ -344,7 +344,7 @@ describe.each([true, false])("on a device, a folder that is trusted: %s", (isTru
     using folder = openFolder(root, undefined, [], { isTrusted })
     const { signal } = new AbortController()
     const handlers = fileHandlers(
-      filesTools({ folder, kept: new UndoFolder(dataFolder()), sandbox: noSandbox, environment: {} }),
+      filesTools({ folder, undoBytes: new UndoFolder(dataFolder()), sandbox: noSandbox, environment: {} }),
     )
     const devices = {
       call: async (_place: DevicePlace, { action, data = {}, callId }: DeviceCall) => ({

@@ -52,7 +52,7 @@ async function openPlace(): Promise<Place> {
 /** One reply with all of these calls. */
 async function ask({ root, url, kept }: Place, asked: readonly Asked[], more = {}): Promise<World> {
   const folder = openFolder(root)
-  const tools = filesTools({ folder, kept, sandbox: noSandbox, environment: {} })
+  const tools = filesTools({ folder, undoBytes: kept, sandbox: noSandbox, environment: {} })
   const model = scripted(always(({ history }) => (history.at(-1)?.role === "user" ? calls(...asked) : says("Done."))))
   return openWorld({ url, model, tools, ...more })
 }
@@ -241,7 +241,7 @@ test("over --server the device plans them on top of each other too", async () =>
   await using place = await openPlace()
   using folder = openFolder(place.root)
   const handlers = fileHandlers(
-    filesTools({ folder, kept: place.kept, sandbox: noSandbox, environment: { PATH: process.env.PATH ?? "" } }),
+    filesTools({ folder, undoBytes: place.kept, sandbox: noSandbox, environment: { PATH: process.env.PATH ?? "" } }),
   )
   const call: DeviceCalls["call"] = async (_place, { action, data }, { signal = new AbortController().signal }) =>
     ({ row: await handlers[action]!(JSON.parse(JSON.stringify(data)), { signal }) }) as never

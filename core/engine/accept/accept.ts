@@ -67,10 +67,10 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
 function acceptMessage(conversation: Conversation, input: MessageInput, accepting: Accepting): NewEvent[] {
   if (conversation.said.includes(input.id)) return [] // sent again because the response was lost
   const { now, maxIterations } = accepting
-  const told = input.timeZone ? { timeZone: input.timeZone } : {}
+  const zone = input.timeZone ? { timeZone: input.timeZone } : {}
   const words: NewEvent = {
     ...toWords(input.id, conversation.seq + 1, input.text),
-    ...told,
+    ...zone,
     ...messageExtras(conversation, input),
   }
   if (conversation.run?.status === "running" && !pauseReason(conversation)) return [words]
@@ -83,7 +83,7 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
     ...(credential ? { credential } : {}),
     ...(attended ? { attended } : {}),
     ...zoneOf(conversation, accepting),
-    ...told,
+    ...zone,
     ...(trace ? { trace } : {}),
     ...(rootRun ? { rootRun } : {}),
   }

@@ -71,9 +71,9 @@ export async function askDecision<Answer>(
       const asked = { model: model.name, ...digestAside(first), tries, ...(usage ? { usage } : {}) }
       if ("value" in read) return { value: read.value, asked, reservations }
       problem = read.problem
-      const said = messageText(reply.parts).trim() || "(nothing)"
+      const text = messageText(reply.parts).trim() || "(nothing)"
       history.push(
-        { role: "assistant", parts: [{ type: "text", text: said }] },
+        { role: "assistant", parts: [{ type: "text", text }] },
         { role: "user", text: `${problem} ${AGAIN}` },
       )
     }

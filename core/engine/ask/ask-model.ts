@@ -109,8 +109,8 @@ async function toEvents({ conversation, agent: { stages } }: Work, whole: Whole)
   const { reply, isCut, model, toolChoice, reservation, judged, digest } = whole
   // If the model calls tools although it was asked for text, its calls are dropped, because they would not run.
   const parts = toolChoice === "none" ? withoutCalls(reply.parts) : reply.parts
-  const said = resendableParts(parts).length > 0
-  const calledInstead = !said && reply.parts.length > parts.length
+  const hasContent = resendableParts(parts).length > 0
+  const calledInstead = !hasContent && reply.parts.length > parts.length
   const { run } = conversation
   // Asked once more with a hint. The state counts these, so that a crash does not repeat them.
   const isAskedAgain = calledInstead && !isCut && run?.wordless === 0
@@ -126,9 +126,9 @@ async function toEvents({ conversation, agent: { stages } }: Work, whole: Whole)
   if (parts.some((part) => part.type === "call")) return [message, ...steps]
   if (isAskedAgain) return [message]
   if (judged) return [message, ...steps, ...judged]
-  const isLimit = said && toolChoice === "none" && run !== undefined && run.iteration >= run.maxIterations
+  const isLimit = hasContent && toolChoice === "none" && run !== undefined && run.iteration >= run.maxIterations
   const ending = reply.finish === "stop" || reply.finish === "calls" ? undefined : reply.finish
-  const other = isLimit ? "iteration_limit" : (ending ?? (said ? undefined : "empty_reply"))
+  const other = isLimit ? "iteration_limit" : (ending ?? (hasContent ? undefined : "empty_reply"))
   const reason = isCut ? "reply_limit" : other
   return [message, ...steps, { type: "run_ended", status: "completed", ...(reason ? { reason } : {}) }]
 }
@@ -143,12 +143,12 @@ async function stopped(work: Work, reply: Reply): Promise<void> {
   const { conversation, ports, signal } = work
   const why = signal.reason as Stop
   if (why === "shutdown") throw signal.reason
-  const kept = await interruptedReply(work, why === "cancel" ? "cancelled" : "broken", reply.shownParts())
+  const events = await interruptedReply(work, why === "cancel" ? "cancelled" : "broken", reply.shownParts())
   if (why === "run_timeout") {
-    kept.push(failedEnd(conversation, runTimeout(ports.limits)))
+    events.push(failedEnd(conversation, runTimeout(ports.limits)))
   }
   // The cancel is in the inbox and ends the run with the next step.
-  if (kept.length > 0) await record(work, kept)
+  if (events.length > 0) await record(work, events)
 }
 
 /**

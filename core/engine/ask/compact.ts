@@ -71,9 +71,9 @@ export async function compact(work: Work): Promise<void> {
     if (summary === "" || reply.finish === "refused")
       await failsOrOwn(summary === "" ? NO_SUMMARY.empty : "refused", by)
     else {
-      const told = { summary, kept, ...outside }
-      const tokens = part.tokens - estimateTokens(summaryWords(told))
-      const made = { seq: part.seq, tokens, messages: part.older.length, ...told }
+      const summarized = { summary, kept, ...outside }
+      const tokens = part.tokens - estimateTokens(summaryWords(summarized))
+      const made = { seq: part.seq, tokens, messages: part.older.length, ...summarized }
       await record(work, [{ type: "compaction", what: "summary", ...made, asked: by }, ...end])
     }
     for (const reservation of reservations) await settle(work, reservation)
@@ -225,16 +225,16 @@ const instructions = (words: number): string =>
 
 /** As many of these lines as fit. Untrusted text that is cut still ends with its end mark. */
 function within(lines: readonly string[], tokens: number): string {
-  const kept: string[] = []
+  const fitting: string[] = []
   for (const line of lines) {
-    const left = tokens - estimateTokens([...kept, ""].join("\n"))
+    const left = tokens - estimateTokens([...fitting, ""].join("\n"))
     if (estimateTokens(line) > left) {
-      kept.push(cutTo(line, left))
+      fitting.push(cutTo(line, left))
       break
     }
-    kept.push(line)
+    fitting.push(line)
   }
-  return kept.join("\n")
+  return fitting.join("\n")
 }
 
 function cutTo(line: string, tokens: number): string {
@@ -257,13 +257,13 @@ function toLines(turn: HistoryMessage): string[] {
         ({ name, status, text }) => `Result of ${name} (${status}): ${shortened(text, MAX_RESULT_CHARACTERS)}`,
       )
     case "assistant": {
-      const said = shortened(messageText(turn.parts).trim(), MAX_WORDS_CHARACTERS)
+      const text = shortened(messageText(turn.parts).trim(), MAX_WORDS_CHARACTERS)
       const called = turn.parts.flatMap((part) =>
         part.type === "call"
           ? [`Assistant called ${part.name} with ${shortened(JSON.stringify(part.input), MAX_INPUT_CHARACTERS)}`]
           : [],
       )
-      return [...(said ? [`Assistant: ${said}`] : []), ...called]
+      return [...(text ? [`Assistant: ${text}`] : []), ...called]
     }
   }
 }
@@ -303,9 +303,9 @@ export function summaryItems(
   const newest = <Kept>(all: readonly Kept[], share: number, wordsOf: (one: Kept) => string): Kept[] => {
     let room = left * share
     const before = all.findLastIndex((one) => (room -= estimateTokens(wordsOf(one))) < 0)
-    const kept = all.slice(before + 1)
-    left -= kept.reduce((sum, one) => sum + estimateTokens(wordsOf(one)), 0)
-    return kept
+    const recent = all.slice(before + 1)
+    left -= recent.reduce((sum, one) => sum + estimateTokens(wordsOf(one)), 0)
+    return recent
   }
   // The user's decisions count most, but no list may use the space of all others.
   return {

@@ -62,14 +62,14 @@ function conclude(
   { enough, rewrites: most }: GradingStage,
   { grades, rewrite }: { readonly grades: readonly Grade[]; readonly rewrite: string | null },
 ): Grading {
-  const kept = grades.filter(({ relevant }) => relevant).map(({ id }) => id)
+  const relevant = grades.filter(({ relevant }) => relevant).map(({ id }) => id)
   const dropped = grades.filter(({ relevant }) => !relevant).map(({ id }) => id)
   const earlier = stages.grading?.kept ?? []
-  const all = [...new Set([...earlier, ...kept])]
+  const all = [...new Set([...earlier, ...relevant])]
   const evidence = all.length >= enough ? "enough" : all.length > 0 ? "thin" : "none"
-  const told = stages.grading?.rewrites ?? 0
+  const rewrites = stages.grading?.rewrites ?? 0
   // If a search found only known passages, searching with other words does not help.
-  const again = evidence !== "enough" && told < most && stages.searched !== "nothing_new"
+  const again = evidence !== "enough" && rewrites < most && stages.searched !== "nothing_new"
   const words = rewrite?.trim() ? mendText(rewrite.trim().slice(0, MAX_REWRITE)) : "something more general"
   return {
     evidence,
@@ -77,7 +77,7 @@ function conclude(
     kept: all,
     dropped,
     rewrite: again ? words : null,
-    rewrites: again ? told + 1 : told,
+    rewrites: again ? rewrites + 1 : rewrites,
   }
 }
 

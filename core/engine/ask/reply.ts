@@ -231,11 +231,11 @@ export class LiveThinking {
     this.#block = undefined
     const shown = block?.text ?? ""
     const rest = whole.startsWith(shown) ? whole.slice(shown.length) : ""
-    const said = this.#show(block ?? { since: 0, text: "", half: "" }, rest)
-    if (!block) return { rest: said }
+    const text = this.#show(block ?? { since: 0, text: "", half: "" }, rest)
+    if (!block) return { rest: text }
     const ms = Math.max(0, this.#clock.now() - block.since)
     this.#endedMs += ms
-    return { rest: said, ms }
+    return { rest: text, ms }
   }
 
   #show(block: Block, text: string): string {
@@ -360,7 +360,7 @@ export function recordStatus(work: Work, model: string): (part: Exclude<StatusPa
     if (part.type === "left_out") {
       const { leftOut } = work.conversation
       const news = part.settings.filter((each) =>
-        settingKeys({ model, settings: [each] }).some((told) => !leftOut.has(told)),
+        settingKeys({ model, settings: [each] }).some((key) => !leftOut.has(key)),
       )
       if (news.length > 0) await record(work, [{ type: "step", step: LEFT_OUT, detail: { model, settings: news } }])
       return

@@ -38,8 +38,8 @@ export function titleRequest({ history }: Conversation): ModelRequest {
   const words = history.find((turn) => turn.role === "user" && !turn.isNote)
   const answer = history.find((turn) => turn.role === "assistant" && turn.parts.every(({ type }) => type !== "call"))
   const asked = words?.role === "user" ? words.text : ""
-  const said = answer?.role === "assistant" ? messageText(answer.parts) : ""
-  const text = `Person:\n${asked.slice(0, CHARACTERS)}\n\nAssistant:\n${said.slice(0, CHARACTERS)}`
+  const reply = answer?.role === "assistant" ? messageText(answer.parts) : ""
+  const text = `Person:\n${asked.slice(0, CHARACTERS)}\n\nAssistant:\n${reply.slice(0, CHARACTERS)}`
   const shown = [{ role: "user", text: showHidden(text.toWellFormed()) }] as const
   return { system: SYSTEM, history: shown, tools: [], toolChoice: "none", maxOutputTokens: MAX_OUTPUT_TOKENS }
 }

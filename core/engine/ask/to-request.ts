@@ -32,10 +32,10 @@ export function toRequest(
   const history = historyFor(conversation, model.name)
   const tools = toolsToShow(conversation, agent)
   if (tools.length === 0 && history.some(({ role }) => role === "tool")) tools.push(NO_TOOLS)
-  const told = withPersonContext(agent.instructions, conversation, ports.timeZone)
+  const instructions = withPersonContext(agent.instructions, conversation, ports.timeZone)
   // At the end, so that what changes leaves the cached prefix at the provider valid.
   const answerSchema = answerSchemaOf(work)
-  const parts = [told, grounding, answerSchema ? schemaInstructions(answerSchema) : ""]
+  const parts = [instructions, grounding, answerSchema ? schemaInstructions(answerSchema) : ""]
   const system = parts.filter((part) => part !== "").join("\n\n")
   const asked = { agent: agent.name, system, history, tools, toolChoice, settings: replySettingsOf(work) }
   return answerSchema ? { ...asked, answerSchema } : asked
@@ -85,8 +85,8 @@ export async function ground(work: Work, tell: Ground, model: Model): Promise<st
   const { id, user, connectionId, state, history } = conversation
   const room = Math.floor(model.contextTokens * ROOM)
   try {
-    const told = await tell({ conversation: id, user, connectionId, state, ...wordsOf(history), room, signal })
-    return signal.aborted ? undefined : showHidden(told.slice(0, room).toWellFormed())
+    const text = await tell({ conversation: id, user, connectionId, state, ...wordsOf(history), room, signal })
+    return signal.aborted ? undefined : showHidden(text.slice(0, room).toWellFormed())
   } catch (error) {
     if (signal.aborted) return undefined
     // A model without this text can still call its tools. A failed run could not even report the problem.

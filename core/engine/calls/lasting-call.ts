@@ -70,15 +70,15 @@ export function liveProgress(work: Work, call: Call): (told: ReportedProgress) =
   let newest: ReportedProgress | undefined
   let isWaiting = false
   const show = () => {
-    const told = newest
+    const progress = newest
     newest = undefined
-    isWaiting = told !== undefined && call.state !== "ended"
-    if (!told || !isWaiting) return
-    ports.bus.publish(conversation.id, { type: "tool_progress", ...toShown(told, call.id, ports.secrets) })
+    isWaiting = progress !== undefined && call.state !== "ended"
+    if (!progress || !isWaiting) return
+    ports.bus.publish(conversation.id, { type: "tool_progress", ...toShown(progress, call.id, ports.secrets) })
     ports.clock.alarm(EVERY_MS, show, "background")
   }
-  return (told) => {
-    newest = told
+  return (progress) => {
+    newest = progress
     if (!isWaiting) show()
   }
 }

@@ -138,9 +138,9 @@ const MAX_NAMES = 2000
 /**
  * The name that was probably meant, if exactly one is similar: one or two letters differ, or only case and punctuation.
  */
-export function similarName(said: string, names: Iterable<string>): string | undefined {
-  const plain = toPlain(said)
-  if (plain === "" || said.length > MAX_CHARACTERS) return undefined
+export function similarName(name: string, names: Iterable<string>): string | undefined {
+  const plain = toPlain(name)
+  if (plain === "" || name.length > MAX_CHARACTERS) return undefined
   const most = plain.length < 4 ? 1 : Math.min(3, Math.floor(plain.length / 3))
   let best: { readonly distance: number; readonly names: string[] } = { distance: most + 1, names: [] }
   let looked = 0
@@ -155,8 +155,8 @@ export function similarName(said: string, names: Iterable<string>): string | und
 }
 
 /** Returns ` Did you mean x?`, or an empty string. */
-export function didYouMean(said: string, names: Iterable<string>): string {
-  const near = similarName(said, names)
+export function didYouMean(name: string, names: Iterable<string>): string {
+  const near = similarName(name, names)
   return near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`
 }
 

@@ -56,7 +56,7 @@ export function parseWithoutSecrets(json: string, secrets: Iterable<string>): un
  */
 export class SecretFilter {
   readonly #forms: readonly string[]
-  #held = ""
+  #pending = ""
 
   constructor(secrets: Iterable<string>) {
     // As bytes, because a chunk may end in the middle of a character.
@@ -66,17 +66,17 @@ export class SecretFilter {
   /** Returns the part that can be shown now. */
   add(chunk: Buffer): Buffer {
     if (this.#forms.length === 0) return chunk
-    let text = this.#held + chunk.toString("latin1")
+    let text = this.#pending + chunk.toString("latin1")
     for (const form of this.#forms) text = text.replaceAll(form, HIDDEN)
-    const held = Math.max(...this.#forms.map((form) => begunAtEnd(text, form)))
-    this.#held = text.slice(text.length - held)
-    return Buffer.from(text.slice(0, text.length - held), "latin1")
+    const pending = Math.max(...this.#forms.map((form) => begunAtEnd(text, form)))
+    this.#pending = text.slice(text.length - pending)
+    return Buffer.from(text.slice(0, text.length - pending), "latin1")
   }
 
   /** Returns the held-back rest, which is not the start of a secret. */
   end(): Buffer {
-    const rest = Buffer.from(this.#held, "latin1")
-    this.#held = ""
+    const rest = Buffer.from(this.#pending, "latin1")
+    this.#pending = ""
     return rest
   }
 }

@@ -129,13 +129,13 @@ async function readPreview(
 /** It overwrites nothing, so no client may say so. Clients say that it sends data and cannot be undone. */
 function previewOfSending({ tool, input, given }: CheckedCall): Preview {
   const plain = `Send outside with ${tool.name}`
-  const told = { summary: `${plain}: ${JSON.stringify(given)}`, title: plain, action: "safe_create" } as const
-  if (tool.effect !== "read" || !tool.sending) return told
+  const plainPreview = { summary: `${plain}: ${JSON.stringify(given)}`, title: plain, action: "safe_create" } as const
+  if (tool.effect !== "read" || !tool.sending) return plainPreview
   try {
     const words = String(tool.sending(input))
-    return { ...told, summary: words, title: words }
+    return { ...plainPreview, summary: words, title: words }
   } catch {
-    return told // a tool without a description of it is proposed all the same
+    return plainPreview // a tool without a description of it is proposed all the same
   }
 }
 

@@ -67,19 +67,19 @@ export async function runWrite(work: Work, call: Call): Promise<void> {
     if (outcome === "unknown")
       return inDoubt(work, call, "It was interrupted, and its target cannot report whether it was done.")
     if (outcome !== "not-applied") {
-      return record(work, [told(work, call, applied(work, write, outcome))])
+      return record(work, [toEnd(work, call, applied(work, write, outcome))])
     }
   }
   const problem = await whyNot(work, write)
   // Stopped: it has not started, or not again after a crash, and never will. The target is not the cause.
   const stopped = whyStopped(work, call)
   if (stopped) return refuse(work, call, stopped, write)
-  if (problem) return refuse(work, call, told(work, call, problem), write)
+  if (problem) return refuse(work, call, toEnd(work, call, problem), write)
 
   // After a crash from here on, the call counts as started: see `recoverCalls`.
   await record(work, [{ type: "tool_start", callId: call.id }])
   if (write.tool.effect === "write") return perform(work, write)
-  await record(work, [told(work, call, await runTool(work, call, write))])
+  await record(work, [toEnd(work, call, await runTool(work, call, write))])
 }
 
 /** A cancel before a crash waits in the inbox, because no writer was there to be notified. */
@@ -107,9 +107,9 @@ export async function whatBecameOf(work: Work, call: Call, notDone: string): Pro
   const barred = await askTarget(work, write, "bar")
   const outcome = barred === "unknown" ? await askTarget(work, write) : barred
   if (outcome === "unknown") return undefined
-  if (outcome !== "not-applied") return { end: told(work, call, applied(work, write, outcome)), isFinal: true }
+  if (outcome !== "not-applied") return { end: toEnd(work, call, applied(work, write, outcome)), isFinal: true }
   const end = toolEnd(work.conversation, call, { status: "error", text: notDone, now: work.ports.clock.now() })
-  return { end: told(work, call, end), isFinal: barred === "not-applied" }
+  return { end: toEnd(work, call, end), isFinal: barred === "not-applied" }
 }
 
 /** An earlier attempt may have been applied. That the call must not run again does not make it "not applied". */
@@ -119,7 +119,7 @@ async function refuse(work: Work, call: Call, end: EndOfCall, write?: Write): Pr
   // "Not applied" may mean "not yet", unless the target bars the call.
   const outcome = write ? await askTarget(work, write, "bar") : "unknown"
   if (outcome === "not-applied") return record(work, [end])
-  if (outcome !== "unknown" && write) return record(work, [told(work, call, applied(work, write, outcome))])
+  if (outcome !== "unknown" && write) return record(work, [toEnd(work, call, applied(work, write, outcome))])
   return inDoubt(work, call, `It started, was interrupted, and cannot be tried again: ${end.text}`)
 }
 
@@ -135,7 +135,7 @@ async function perform(work: Work, write: Write): Promise<void> {
   const now = ports.clock.now()
   // Now and not earlier: what was read during the write may be from before it.
   ports.cache.forget(conversation.user)
-  if (ended.type === "returned") return record(work, [told(work, call, applied(work, write, ended.value))])
+  if (ended.type === "returned") return record(work, [toEnd(work, call, applied(work, write, ended.value))])
   // An error after the stop is caused by the stop. It says nothing about whether the target applied the write.
   const how = ended.type === "threw" ? ended.told : ended.type
   if (ended.type === "threw" && hasCode(ended.error, "outcome_unknown"))
@@ -149,7 +149,7 @@ async function perform(work: Work, write: Write): Promise<void> {
   if (ended.type === "threw" && !how) {
     // The target checked again while writing, and what was shown has changed.
     const stale = hasCode(ended.error, "row_stale") ? { code: "proposal_stale" } : {}
-    return record(work, [told(work, call, { ...threw(work, call, { error: ended.error, tool }), ...stale })])
+    return record(work, [toEnd(work, call, { ...threw(work, call, { error: ended.error, tool }), ...stale })])
   }
 
   // The write continues. Its actual result follows through the inbox when it ends.
@@ -216,8 +216,8 @@ async function askTarget(
   if (ended.type === "stopped" && isShutdown(signal)) throw signal.reason // the next writer asks again
   const deaths = work.conversation.run?.deaths ?? 0
   if (ended.type === "threw" && isOurStore(ended.error, tool) && deaths < MAX_TRIES) throw ended.error
-  const told = ended.type === "returned" ? ended.value : "unknown"
-  return told === "not-applied" || isAnswer(told) ? told : "unknown"
+  const result = ended.type === "returned" ? ended.value : "unknown"
+  return result === "not-applied" || isAnswer(result) ? result : "unknown"
 }
 
 /** Why an approved write must not be executed; undefined if it may. Only what was shown is executed. */
@@ -273,7 +273,7 @@ function refusedEnd(
 }
 
 /** If a person edited the arguments, the model must learn what was executed. */
-function told({ conversation }: Work, call: Call, end: ReturnType<typeof toolEnd>) {
+function toEnd({ conversation }: Work, call: Call, end: ReturnType<typeof toolEnd>) {
   const { arguments: edited, understood } = (call.proposal && conversation.proposals.get(call.proposal)?.proposed) || {}
   if (!edited || understood) return end
   return { ...end, text: `The person changed the arguments to ${JSON.stringify(edited)} before agreeing. ${end.text}` }

@@ -11,9 +11,9 @@ export function cutHistory(conversation: Conversation, { seq, summary }: Pick<Hi
   conversation.compaction.hasGivenWay = true
   const stays = (mark: Mark) =>
     mark.isSummary ? summary !== "dropped" : mark.seq >= seq || isQuestion(conversation, mark)
-  const kept = marks.flatMap((mark, index) => (stays(mark) ? [index] : []))
-  conversation.history = kept.map((index) => history[index] as HistoryMessage)
-  conversation.marks = kept.map((index) => marks[index] as Mark)
+  const retained = marks.flatMap((mark, index) => (stays(mark) ? [index] : []))
+  conversation.history = retained.map((index) => history[index] as HistoryMessage)
+  conversation.marks = retained.map((index) => marks[index] as Mark)
   conversation.tokens = conversation.marks.reduce((sum, mark) => sum + mark.tokens, 0)
 }
 

@@ -88,19 +88,19 @@ export function addToHistory(conversation: Conversation, message: HistoryMessage
  * request.
  */
 export function resendableParts(parts: readonly Part[]): readonly Part[] {
-  const said = parts.some(isBlank) ? parts.filter((part) => !isBlank(part)) : parts
-  const last = said.findLastIndex((part) => part.type !== "reasoning")
-  return last === said.length - 1 ? said : said.slice(0, last + 1)
+  const filled = parts.some(isBlank) ? parts.filter((part) => !isBlank(part)) : parts
+  const last = filled.findLastIndex((part) => part.type !== "reasoning")
+  return last === filled.length - 1 ? filled : filled.slice(0, last + 1)
 }
 
 /** A reply without its calls and without the thinking that led to them, which is useless alone. */
 export function withoutCalls(parts: readonly Part[]): Part[] {
   let led: Part["type"] | undefined
-  const kept = parts.toReversed().filter((part) => {
+  const retained = parts.toReversed().filter((part) => {
     if (part.type !== "reasoning") led = part.type
     return led !== "call"
   })
-  return kept.reverse()
+  return retained.reverse()
 }
 
 const isBlank = (part: Part): boolean => part.type === "text" && /^[\s\p{Cc}]*$/u.test(part.text)
@@ -183,13 +183,13 @@ type Summary = Pick<EventOf<"compaction">, "summary" | "kept" | "outside">
 export function summaryWords({ summary = "", kept, outside }: Summary): string {
   const { decisions = [], proposals = [], sources = [] } = kept ?? {}
   const written = joined(summary, listed("Sources that were cited, and may be cited again:", sources.map(sourceHead)))
-  const told = joined(
+  const text = joined(
     // A summary by a model that has read untrusted text is untrusted, too. It cannot imitate what follows.
     outside ? markUntrusted(outside, written) : written,
     listed("What the person has decided:", decisions.map(asOneLine)),
     listed("What is proposed and not settled:", proposals.map(asOneLine)),
   )
-  return `[A summary of the earlier conversation. The person still sees all of it.]\n${told}\n[End of the summary.]`
+  return `[A summary of the earlier conversation. The person still sees all of it.]\n${text}\n[End of the summary.]`
 }
 
 const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== "").join("\n\n")

@@ -33,11 +33,11 @@ export interface RequestDigest {
 }
 
 /** `asked`: with the state's history, or a changed one; `sent`: the same with file contents. */
-export function digestRequest(asked: ModelRequest, sent: ModelRequest, held: readonly HistoryMessage[]): string {
+export function digestRequest(asked: ModelRequest, sent: ModelRequest, stored: readonly HistoryMessage[]): string {
   const { system, tools, history } = asked
   const options = ofOptions(asked)
   const files = sent === asked ? "" : ofFiles(sent.history)
-  const count = history === held ? `${history.length}` : `${history.length}${CHANGED}`
+  const count = history === stored ? `${history.length}` : `${history.length}${CHANGED}`
   return `${VERSION}${ofSystem(system)}${ofTools(tools)}${options}${files}.${count}.${ofHistory(history).newest.join(".")}`
 }
 

@@ -137,15 +137,15 @@ async function rebuild(
   const request = "stream" in model ? await withFiles(work, model, asked) : asked
   if (!request) throw signal.reason
   // The state's list keeps growing, so copy it.
-  const kept = { ...request, history: [...request.history] }
+  const copy = { ...request, history: [...request.history] }
   const recorded = readDigest(reply.request ?? "")
-  if (!recorded) return { ...nothing, verdict: "not recorded", request: kept }
+  if (!recorded) return { ...nothing, verdict: "not recorded", request: copy }
   const differences = compareRequest(
     recorded,
     { digest: digestRequest(asked, request, conversation.history), history: asked.history },
     earlier,
   )
-  return { position, reply, verdict: differences.length > 0 ? "differs" : "equal", differences, request: kept }
+  return { position, reply, verdict: differences.length > 0 ? "differs" : "equal", differences, request: copy }
 }
 
 /** The model that was asked, or the problem. The size of the request and how files are shown depend on it. */
@@ -180,16 +180,16 @@ async function rebuildAside(
   const found = asideOf(event)
   if (!found) return undefined
   const { beside, asked } = found
-  const told = { position: event.position, beside, model: asked.model, differences: [] }
+  const base = { position: event.position, beside, model: asked.model, differences: [] }
   const request = await requestOf(ports, conversation, found)
-  if (typeof request === "string") return { ...told, verdict: "not rebuilt", because: request }
-  if (asked.question === undefined) return { ...told, verdict: "not recorded" }
+  if (typeof request === "string") return { ...base, verdict: "not rebuilt", because: request }
+  if (asked.question === undefined) return { ...base, verdict: "not recorded" }
   const now = digestAside(request)
   const differences = [
     ...(now.promptHash === asked.promptHash ? [] : [{ what: "system" as const }]),
     ...(now.question === asked.question ? [] : [{ what: "question" as const }]),
   ]
-  return { ...told, verdict: differences.length > 0 ? "differs" : "equal", differences }
+  return { ...base, verdict: differences.length > 0 ? "differs" : "equal", differences }
 }
 
 interface RecordedAside {

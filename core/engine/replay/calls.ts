@@ -111,8 +111,8 @@ export const applyCalls = {
     for (const change of followEvent(conversation, event)) {
       if (change.of !== "proposal") continue
       const name = conversation.proposals.get(change.id)?.proposed.tool ?? "a call"
-      const said = `it has ended since: ${event.status}. ${showHidden(event.text)}`
-      conversation.notes.push(`[${name} was reported as interrupted; ${said}]`)
+      const outcome = `it has ended since: ${event.status}. ${showHidden(event.text)}`
+      conversation.notes.push(`[${name} was reported as interrupted; ${outcome}]`)
     }
   },
 }

@@ -180,8 +180,8 @@ const table: { [Type in EventType]: Apply<Type> } = {
     run.shown = undefined
     if (refuses) withholdFiles(conversation, refuses)
     conversation.calls = []
-    const held = status === "completed" ? 0 : heldUpTo
-    conversation.heldUpTo = isServerRun(run) ? Math.max(conversation.heldUpTo, held) : held
+    const position = status === "completed" ? 0 : heldUpTo
+    conversation.heldUpTo = isServerRun(run) ? Math.max(conversation.heldUpTo, position) : position
   },
 }
 

@@ -48,9 +48,9 @@ export function fromSnapshot(whose: Whose, position: number, text: string): Conv
 }
 
 function unpacked(whose: Whose, position: number, text: string): Conversation | undefined {
-  const kept = parsed(text)
-  if (!kept || kept.position !== position || kept.history?.length !== kept.marks?.length) return undefined
-  const { digested, spared, leftOut, reasoners, proposals, undone, grants, brought, stages, ...rest } = kept
+  const stored = parsed(text)
+  if (!stored || stored.position !== position || stored.history?.length !== stored.marks?.length) return undefined
+  const { digested, spared, leftOut, reasoners, proposals, undone, grants, brought, stages, ...rest } = stored
   if (digested) goOnWith(digested, rest.history)
   const empty = emptyConversation(whose.id, whose.user)
   const { sources, numbers } = stages
@@ -88,8 +88,8 @@ const toMap = <Key, Value>(entries: readonly (readonly [Key, Value])[]): Readonl
 
 /** Written in one commit, so it is whole or missing. It may have been edited by hand all the same. */
 function parsed(text: string): Kept | undefined {
-  const kept = JSON.parse(text) as Partial<Kept> | null
-  return Array.isArray(kept?.history) && Array.isArray(kept.marks) && kept.stages ? (kept as Kept) : undefined
+  const stored = JSON.parse(text) as Partial<Kept> | null
+  return Array.isArray(stored?.history) && Array.isArray(stored.marks) && stored.stages ? (stored as Kept) : undefined
 }
 
 /** Types that JSON preserves. */

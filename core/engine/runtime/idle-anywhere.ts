@@ -18,9 +18,9 @@ export async function whenIdleAnywhere(ports: IdlePorts, id: ConversationId): Pr
   while (!runtime.closing.aborted) {
     if (await runtime.rest(id)) return "here"
     if (runtime.closing.aborted) break
-    using change = listenFor(ports, id) // before asking, so that no change is missed in between
+    using change = subscribe(ports, id) // before asking, so that no change is missed in between
     if (!(await isWorkingAnywhere(ports, id))) break
-    await change.heard
+    await change.received
   }
   return "elsewhere"
 }
@@ -35,7 +35,7 @@ export async function isWorkingAnywhere(
 }
 
 /** Changes of other processes are found by polling: `RemoteChanges` polls everything that is watched. */
-function listenFor({ runtime, bus }: IdlePorts, id: ConversationId): Disposable & { readonly heard: Promise<void> } {
+function subscribe({ runtime, bus }: IdlePorts, id: ConversationId): Disposable & { readonly received: Promise<void> } {
   const changed = Promise.withResolvers<void>()
   const stop = () => changed.resolve()
   const unsubscribe = bus.subscribe(id, (live) => {
@@ -43,7 +43,7 @@ function listenFor({ runtime, bus }: IdlePorts, id: ConversationId): Disposable 
   })
   runtime.closing.addEventListener("abort", stop)
   return {
-    heard: changed.promise,
+    received: changed.promise,
     [Symbol.dispose]() {
       runtime.closing.removeEventListener("abort", stop)
       unsubscribe()

@@ -198,7 +198,7 @@ class EventStreamWriter {
   readonly #mayWait: (() => boolean) | undefined
   #quiet = true
   /** The watcher does not read, or its turn has not come. */
-  #held = false
+  #isWaiting = false
 
   constructor(
     source: OpenSource,
@@ -209,7 +209,7 @@ class EventStreamWriter {
     this.#outgoing = outgoing
     this.#mayWait = mayWait
     // Unsent data must not reach a caller whose credential is revoked.
-    source.onEnded = () => this.#held && this.#cut()
+    source.onEnded = () => this.#isWaiting && this.#cut()
     this.#leaveKeepAlive = pulse.join(() => this.#heartbeat())
     outgoing.on("close", () => this.#end())
     outgoing.on("error", ignore) // a failed connection closes next
@@ -229,9 +229,9 @@ class EventStreamWriter {
     this.#quiet = false
     const turn = writingTurns.enter(this.#source.user)
     if (turn) {
-      this.#held = true
+      this.#isWaiting = true
       await turn
-      this.#held = false
+      this.#isWaiting = false
     }
     let text = ""
     for (const frame of frames) {
@@ -253,11 +253,11 @@ class EventStreamWriter {
     const { promise, resolve } = Promise.withResolvers<void>()
     const outgoing = this.#outgoing
     const go = () => {
-      this.#held = false
+      this.#isWaiting = false
       outgoing.off("drain", go).off("close", go)
       resolve()
     }
-    this.#held = true
+    this.#isWaiting = true
     outgoing.on("drain", go).on("close", go)
     if (this.#mayWait?.() === false) this.#cut()
     return promise

@@ -28,7 +28,7 @@ export class ServerList {
   #noneAt: number | undefined
   /** How often the cache was invalidated: a result that was requested before that is not cached. */
   #changes = 0
-  readonly #kept = new Map<UserId, { readonly servers: readonly McpServer[]; readonly at: number }>()
+  readonly #cache = new Map<UserId, { readonly servers: readonly McpServer[]; readonly at: number }>()
 
   constructor(operators: readonly McpServer[], people: StoredServers, clock: Clock) {
     this.#operators = operators
@@ -50,7 +50,7 @@ export class ServerList {
   /** The cached list: for runs. A server that was removed since has no pinned tools and is not called. */
   async of(user: UserId): Promise<readonly McpServer[]> {
     if (this.#isFresh(this.#noneAt)) return this.#operators
-    const cached = this.#kept.get(user)
+    const cached = this.#cache.get(user)
     if (cached && this.#isFresh(cached.at)) return cached.servers
     const [at, changes] = [monotonicOf(this.#clock), this.#changes]
     if (!(await this.#people.isAny())) {
@@ -61,9 +61,9 @@ export class ServerList {
     const own = (await this.#people.list(user)).filter(({ name }) => !taken.has(name)).map(toServer)
     const servers = [...this.#operators, ...own]
     if (changes !== this.#changes) return servers
-    this.#kept.set(user, { servers, at })
-    const [oldest] = this.#kept.keys()
-    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest)
+    this.#cache.set(user, { servers, at })
+    const [oldest] = this.#cache.keys()
+    if (this.#cache.size > MAX_KEPT && oldest !== undefined) this.#cache.delete(oldest)
     return servers
   }
 
@@ -71,7 +71,7 @@ export class ServerList {
   forget(user: UserId): void {
     this.#changes++
     this.#noneAt = undefined
-    this.#kept.delete(user)
+    this.#cache.delete(user)
   }
 
   #isFresh(at: number | undefined): boolean {

@@ -101,9 +101,9 @@ export function checkExpression(
   const lookAtColumn = ({ object, property, computed }: Node): void => {
     const { type, name } = object as Node
     if (type !== "Identifier" || name !== "datum") no("anything inside of a value")
-    const { type: how, value, name: said } = property as Node
+    const { type: how, value, name: identifier } = property as Node
     if (computed && (how !== "Literal" || typeof value !== "string")) no("a name that is computed")
-    const column = String(computed ? value : said)
+    const column = String(computed ? value : identifier)
     if (!columns.has(column))
       refuse(`the expression at ${place} names the column ${JSON.stringify(column)}, and there is none`)
   }

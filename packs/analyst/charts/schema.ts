@@ -42,6 +42,6 @@ export async function loadChartSchema(): Promise<(spec: SpecObject) => void> {
 }
 
 function inWords(issues: ReturnType<typeof checkValue>): string {
-  const said = issues.map(({ path = [], message }) => `${specPath(path as string[])} ${message}`)
-  return said.slice(0, 3).join("; or ")
+  const problems = issues.map(({ path = [], message }) => `${specPath(path as string[])} ${message}`)
+  return problems.slice(0, 3).join("; or ")
 }

@@ -127,21 +127,21 @@ function madeBy(transform: SpecObject, path: Path): string[] {
   const names = [transform.as, ...inside.map(({ as }) => as)].flatMap((as) =>
     Array.isArray(as) ? (as as unknown[]) : [as],
   )
-  const said = names.filter((name): name is string => typeof name === "string")
-  const odd = said.find(
+  const created = names.filter((name): name is string => typeof name === "string")
+  const odd = created.find(
     (name) => !/^[\p{L}\p{N}_ %()*/+-]{1,100}$/u.test(name) || name.startsWith("__") || name in Object.prototype,
   )
   if (odd !== undefined)
     refuse(`the name ${JSON.stringify(odd)} in ${specPath(path)}.as may hold letters, digits, spaces and _`)
   // A bin has a second column for its end, which Vega-Lite names after the first.
-  return [...said, ...said.map((name) => `${name}_end`), ...(own(KINDS, kind)?.makes ?? [])]
+  return [...created, ...created.map((name) => `${name}_end`), ...(own(KINDS, kind)?.makes ?? [])]
 }
 
 function checkReads(transform: SpecObject, path: Path, isKnown: (name: string) => boolean): void {
   const kind = kindOf(transform)
   for (const word of kind ? (own(KINDS, kind)?.reads ?? []) : []) {
-    const said = transform[word]
-    for (const name of Array.isArray(said) ? (said as unknown[]) : [said]) {
+    const value = transform[word]
+    for (const name of Array.isArray(value) ? (value as unknown[]) : [value]) {
       if (typeof name === "string" && !isKnown(name))
         refuse(`there is no column ${JSON.stringify(name)}, which ${specPath(path)}.${word} names`)
     }

@@ -180,14 +180,14 @@ export class UserDatabases implements AsyncDisposable {
    */
   async #tell(look: () => Promise<readonly string[]>): Promise<ConnectionTest> {
     const start = monotonicOf(this.#clock)
-    const told = await look().then(
+    const outcome = await look().then(
       (warnings) => ({ ok: true, code: null, problem: null, warnings: [...warnings] }),
       (error: unknown) => {
         if (!(error instanceof AppError)) throw error
         return { ok: false, code: error.code, problem: error.message, warnings: [] }
       },
     )
-    return { ...told, ms: Math.round(monotonicOf(this.#clock) - start) }
+    return { ...outcome, ms: Math.round(monotonicOf(this.#clock) - start) }
   }
 
   /** `most`: the most characters, for a model with a small context. */

@@ -54,12 +54,12 @@ function chooseTables(tables: readonly DatabaseTable[], { question, keep, most }
     [...some].every((table) => shown.get(table) === texts.get(table))
   if (isWhole(whole, tables)) return whole
   const asked = fittingTables(tables, question)
-  const kept = tables.filter(({ name }) => keep.includes(name))
-  const both = new Set([...kept, ...asked])
+  const retained = tables.filter(({ name }) => keep.includes(name))
+  const both = new Set([...retained, ...asked])
   // A message that fits no table, such as thanks, does not change the shown tables.
   if (both.size === 0) return whole
   const together = fitting([...both])
-  return isWhole(together, both) ? together : fitting(asked.length > 0 ? asked : kept)
+  return isWhole(together, both) ? together : fitting(asked.length > 0 ? asked : retained)
 }
 
 /**

@@ -62,11 +62,11 @@ export function postgresChanges(guarding: PostgresGuard, options: SessionOptions
       // Errors before the COMMIT are certain. An error of the COMMIT is not: a backend that is terminated while it
       // writes its COMMIT reports an error although it has committed.
       if (!sent) throw error
-      const told = await outcome({ ...place, signal: AbortSignal.timeout(PATIENCE_MS * 2) }, sent.mark).catch(
+      const result = await outcome({ ...place, signal: AbortSignal.timeout(PATIENCE_MS * 2) }, sent.mark).catch(
         () => "unknown",
       )
-      if (told === "applied") return sent.change
-      if (told === "not-applied") throw error
+      if (result === "applied") return sent.change
+      if (result === "not-applied") throw error
       throw failure("outcome_unknown", {
         problem: "The commit was sent to the database, which then became unreachable.",
       })

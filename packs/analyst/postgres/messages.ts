@@ -6,7 +6,7 @@ const HEAD = 5
  */
 export class MessageFilter {
   #chunks: Buffer[] = []
-  #held = 0
+  #bufferedBytes = 0
   #wanted = HEAD
   #left: number
 
@@ -22,9 +22,9 @@ export class MessageFilter {
     this.#left -= chunk.length
     if (this.#left < 0) throw new TooMuch()
     this.#chunks.push(chunk)
-    this.#held += chunk.length
-    if (this.#held < this.#wanted) return undefined
-    const bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#held)
+    this.#bufferedBytes += chunk.length
+    if (this.#bufferedBytes < this.#wanted) return undefined
+    const bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#bufferedBytes)
     let at = 0
     this.#wanted = HEAD
     while (bytes.length - at >= HEAD) {
@@ -38,7 +38,7 @@ export class MessageFilter {
       at += length
     }
     this.#chunks = at < bytes.length ? [bytes.subarray(at)] : []
-    this.#held = bytes.length - at
+    this.#bufferedBytes = bytes.length - at
     return at === 0 ? undefined : bytes.subarray(0, at)
   }
 }

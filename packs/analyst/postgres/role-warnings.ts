@@ -30,9 +30,9 @@ export async function roleWarnings({ ask }: PostgresSession): Promise<string[]> 
       `${user} is a superuser: it may read and write files of the database's server and run programs there. ${SAFER}`,
     ]
   const member = new Set((more[3] ?? "").split(" "))
-  const held = [
+  const privileges = [
     ...POWERS.flatMap(([role, power]) => (member.has(role) ? [`may ${power} (${role})`] : [])),
     ...ATTRIBUTES.flatMap((power, at) => (more[at] === "t" ? [power] : [])),
   ]
-  return held.length === 0 ? [] : [`${user} ${held.join(", ")}. ${SAFER}`]
+  return privileges.length === 0 ? [] : [`${user} ${privileges.join(", ")}. ${SAFER}`]
 }

@@ -74,8 +74,8 @@ export async function withSession<T>(
     cut = () => {
       if (isCut) return
       isCut = true
-      const told = cutLink(client, opened)
-      options.keep?.(told.then(() => backend && awaitBackendEnd(opened, backend, options.closing)))
+      const cancelled = cutLink(client, opened)
+      options.keep?.(cancelled.then(() => backend && awaitBackendEnd(opened, backend, options.closing)))
     }
     if (over.aborted) cut()
     try {

@@ -42,11 +42,11 @@ export function sourcesOfInsert({ selectStmt, withClause }: InsertTree): InsertS
       ? valuesLists.map(({ List: { items = [] } }) => [...items])
       : [targetList.map(({ ResTarget: { val } }) => val)],
   )
-  const told = rows.map((row) => (row.some(isStar) ? row.slice(0, row.findIndex(isStar)) : row))
-  const width = Math.max(0, ...told.map((row) => row.length))
+  const known = rows.map((row) => (row.some(isStar) ? row.slice(0, row.findIndex(isStar)) : row))
+  const width = Math.max(0, ...known.map((row) => row.length))
   return {
     places: Array.from({ length: width }, (_, place) =>
-      strongest(told.flatMap((row) => (place < row.length ? [sourceOf(row[place])] : []))),
+      strongest(known.flatMap((row) => (place < row.length ? [sourceOf(row[place])] : []))),
     ),
     open: rows.some((row) => row.some(isStar)),
     around: [withClause, ...selects.map((select) => [select.fromClause, select.withClause])],

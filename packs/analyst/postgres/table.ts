@@ -39,10 +39,10 @@ export async function factsOf(ask: PostgresSession["ask"], table: string): Promi
     FROM pg_catalog.pg_class c WHERE c.oid = to_regclass('${table.replaceAll("'", "''")}')`)
   const [kind, columns, key, triggers, stamps] = rows[0] ?? []
   if (!kind) return undefined
-  const told = list<Omit<CatalogueColumn, "given"> & { default: string | null }>(columns)
+  const described = list<Omit<CatalogueColumn, "given"> & { default: string | null }>(columns)
   return {
     kind,
-    columns: told.map(({ default: text, ...column }) => {
+    columns: described.map(({ default: text, ...column }) => {
       return { ...column, given: column.identity || (!column.computed && isGiven(text)) }
     }),
     key: list(key),

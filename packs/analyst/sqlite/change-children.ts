@@ -72,10 +72,10 @@ export class SqliteChangeChildren {
   }
 
   async #take(folders: Folders, signal: AbortSignal): Promise<Child> {
-    const kept = this.#idle.find((idle) => isDeepStrictEqual(idle.folders, folders))
-    this.#idle = this.#idle.filter((idle) => idle !== kept)
+    const reusable = this.#idle.find((idle) => isDeepStrictEqual(idle.folders, folders))
+    this.#idle = this.#idle.filter((idle) => idle !== reusable)
     const files = { reads: [...folders, ...OPEN_FILES] }
-    return kept?.child.alive ? kept.child : this.#program.start({ files, signal }).catch(toFailure)
+    return reusable?.child.alive ? reusable.child : this.#program.start({ files, signal }).catch(toFailure)
   }
 
   /** Retains only the last used process, because a rehearsal is usually followed by its change. */

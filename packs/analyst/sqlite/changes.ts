@@ -25,12 +25,12 @@ const REHEARSALS = {
 interface SqliteFiles {
   readonly places: FilePlaces
   /** The stored files whose copies are changed. */
-  readonly kept?: StoredFiles | undefined
+  readonly storedFiles?: StoredFiles | undefined
   readonly limits: QueryLimits
 }
 
 /** Changes of SQLite files. Each has a process that applies the change and waits for the decision to commit. */
-export function sqliteChanges(children: SqliteChangeChildren, { places, kept, limits }: SqliteFiles): Changes {
+export function sqliteChanges(children: SqliteChangeChildren, { places, storedFiles, limits }: SqliteFiles): Changes {
   const queue = new FairQueue(REHEARSALS)
   const inLine = new KeyedLock()
 
@@ -77,7 +77,7 @@ export function sqliteChanges(children: SqliteChangeChildren, { places, kept, li
     }
     // On this machine copies are changed one at a time. A change on another machine is detected at the end and causes a
     // retry.
-    return kept ? inLine.run(`${place.user} ${place.target.path}`, work) : work()
+    return storedFiles ? inLine.run(`${place.user} ${place.target.path}`, work) : work()
   }
 
   async function applyInPlace(
@@ -98,9 +98,9 @@ export function sqliteChanges(children: SqliteChangeChildren, { places, kept, li
       // SQLite's own error about a COMMIT is certain, as are all errors before it.
       if (!sent || hasCode(error, "query_failed")) throw error
       const asked = { ...place, signal: AbortSignal.timeout(20_000) }
-      const told = await outcome(asked, JSON.stringify(sent.mark)).catch(() => "unknown")
-      if (told === "applied") return sent.change
-      if (told === "not-applied") throw error
+      const result = await outcome(asked, JSON.stringify(sent.mark)).catch(() => "unknown")
+      if (result === "applied") return sent.change
+      if (result === "not-applied") throw error
       throw failure("outcome_unknown", { problem: "The change was cut off while it was written to the file." })
     }
   }
@@ -116,23 +116,23 @@ export function sqliteChanges(children: SqliteChangeChildren, { places, kept, li
     attempt: ChangeAttempt,
   ): Promise<DatabaseChange | "moved"> {
     const { user } = place
-    if (!kept || !where.copyOf) throw failure("internal")
+    if (!storedFiles || !where.copyOf) throw failure("internal")
     const { path, stored } = where.copyOf
     const made = await change(place, where, sql, async (changed) => {
       demandShown(changed.change, attempt)
       return "commit"
     })
-    const to = await kept.put(user, where.path)
+    const to = await storedFiles.put(user, where.path)
     const mark: StoreMark = { replacedBy: to.id }
     const replaces = { user, path, from: stored.id, to }
     try {
       place.signal.throwIfAborted()
       const moved = await attempt.record(JSON.stringify(mark), made, replaces)
-      if (!moved) await kept.adopt(user, to, where.path)
-      else await kept.drop(to)
+      if (!moved) await storedFiles.adopt(user, to, where.path)
+      else await storedFiles.drop(to)
       return moved ?? made
     } catch (error) {
-      await kept.drop(to) // has no effect if only the answer was lost: the file uses them then
+      await storedFiles.drop(to) // has no effect if only the answer was lost: the file uses them then
       throw error
     }
   }

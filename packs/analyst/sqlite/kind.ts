@@ -51,7 +51,7 @@ export function sqliteKind({
   }
 
   const changing = new SqliteChangeChildren(log)
-  const changes = sqliteChanges(changing, { places, kept: shared?.uploads.files, limits })
+  const changes = sqliteChanges(changing, { places, storedFiles: shared?.uploads.files, limits })
 
   async function check(target: SqliteTarget, user: UserId): Promise<void> {
     if (target.writable && !places.isOwn(target, user))

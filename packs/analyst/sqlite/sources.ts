@@ -47,16 +47,16 @@ export function isMoving(expression: string): boolean {
 /** The same, without the parts that only select by such a value: a SELECT's conditions, or a WHEN. */
 export function isGenerated(expression: string): boolean {
   const tokens = tokensOf(expression)
-  const kept: string[] = []
+  const texts: string[] = []
   for (let index = 0; index < tokens.length; index++) {
     const { text, depth } = tokens[index] as Token
-    kept.push(text)
+    texts.push(text)
     const inside = text === "(" && /^(?:select|with|values)$/i.test(tokens[index + 1]?.text ?? "")
     const end = inside ? ")" : /^when$/i.test(text) ? "then" : undefined
     if (end === undefined) continue
     while (index + 1 < tokens.length && !isAt(tokens[index + 1] as Token, end, depth)) index++
   }
-  return isMoving(kept.join(" "))
+  return isMoving(texts.join(" "))
 }
 
 const MOMENT = /^.\s*(?:now|subsec|subsecond)\s*.$/i

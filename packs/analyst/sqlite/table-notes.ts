@@ -29,12 +29,12 @@ const TOLD = 10
 
 /** The comment for a statement; empty without notes. */
 export function toComment({ warnings, columns }: TableNotes): string {
-  const said = columns.filter((column) => column.note !== undefined || column.warnings.length > 0)
-  if (warnings.length === 0 && said.length === 0) return ""
+  const noted = columns.filter((column) => column.note !== undefined || column.warnings.length > 0)
+  if (warnings.length === 0 && noted.length === 0) return ""
   // Warnings that do not fit are about columns far to the right.
-  for (let count = said.length; ; count = Math.floor(count / 2)) {
-    const rest = count < said.length ? ["This table has more unusual values."] : []
-    const notes = { warnings: [...warnings, ...rest], columns: said.slice(0, count) }
+  for (let count = noted.length; ; count = Math.floor(count / 2)) {
+    const rest = count < noted.length ? ["This table has more unusual values."] : []
+    const notes = { warnings: [...warnings, ...rest], columns: noted.slice(0, count) }
     const json = JSON.stringify(notes).replaceAll("*/", "*\\/")
     if (json.length <= MAX) return `${MARK}${json} */`
     if (count === 0) return ""

@@ -99,7 +99,7 @@ export function askDatabase({ databases, results }: AskPorts): Tool {
           sql,
           answer: tried.answer,
         })
-        return told(stored, connectionId, tried.answer.timeZone)
+        return toAnswer(stored, connectionId, tried.answer.timeZone)
       }
       const tries = attempts.length === 1 ? "one try" : `${attempts.length} tries`
       return failed(`No statement worked in ${tries}.\n\n${lastTry(attempts)}`)
@@ -117,7 +117,7 @@ async function attempt(run: () => Promise<QueryAnswer>): Promise<{ answer: Query
   }
 }
 
-function told(stored: StoredResult, connectionId: ConnectionId, timeZone: string | undefined): Answer {
+function toAnswer(stored: StoredResult, connectionId: ConnectionId, timeZone: string | undefined): Answer {
   const { id: resultId, sql, columns, rows, truncated, warnings, hash } = stored
   const odd = warnings && warnings.length > 0 ? { warnings } : {}
   const common = { resultId, connectionId, sql, columns, rowCount: rows.length, truncated, ...odd }
@@ -126,8 +126,8 @@ function told(stored: StoredResult, connectionId: ConnectionId, timeZone: string
   const zone = timeZone ? { timeZone } : {}
   const data = { kind: "table", ...common, ...zone, resultHash: hash, rows: firstRows(rows, TABLE) }
   const zoned = timeZone ? `\n\nDays and times are in the time zone ${timeZone}.` : ""
-  const said = `${text}\n\n${countOf(stored, shown)}${oddities(warnings)}${zoned}`
-  return answer(`${said}\n\n\`\`\`sql\n${sql}\n\`\`\``, { data, state: { sqlResult } })
+  const reply = `${text}\n\n${countOf(stored, shown)}${oddities(warnings)}${zoned}`
+  return answer(`${reply}\n\n\`\`\`sql\n${sql}\n\`\`\``, { data, state: { sqlResult } })
 }
 
 function countOf({ id, rows, truncated }: StoredResult, shown: number): string {
@@ -145,8 +145,8 @@ const lastTry = (attempts: readonly FailedStatement[]): string =>
 
 /** A question without a possible statement gets a normal answer, because asking again would not help. */
 function inWords(words: string, attempts: readonly FailedStatement[]): string {
-  const said = words === "" ? "No SQL was written for that." : words
-  return attempts.length === 0 ? said : `${said}\n\nTried before:\n\n${lastTry(attempts)}`
+  const reply = words === "" ? "No SQL was written for that." : words
+  return attempts.length === 0 ? reply : `${reply}\n\nTried before:\n\n${lastTry(attempts)}`
 }
 
 /** The person must choose a database, even if there is only one, because its contents are sent to the model. */

@@ -89,7 +89,7 @@ and after. Read first, so that the statement touches exactly the rows that are m
       if (change.nothing) throw failure("change_is_nothing", { table: change.table, rows: change.affected })
       const notes = change.notes.map((note) => ` ${note}`).join("")
       return {
-        summary: `${name}: ${told(change, "would be")}.${notes} ${why}`,
+        summary: `${name}: ${describeChange(change, "would be")}.${notes} ${why}`,
         action: actionOf(change),
         diff: diffOf(change, withMade(change)),
         target: connectionId,
@@ -138,7 +138,7 @@ and after. Read first, so that the statement touches exactly the rows that are m
 const PAST = { INSERT: "inserted into", UPDATE: "changed in", DELETE: "deleted from" } as const
 
 /** Describes the change. An INSERT may also change existing rows, and the text says how many. */
-function told({ verb, table, affected, added, overwritten, all }: DatabaseChange, be: string): string {
+function describeChange({ verb, table, affected, added, overwritten, all }: DatabaseChange, be: string): string {
   const every = all ? ", which is EVERY row of the table" : ""
   if (verb !== "INSERT") return `${affected} row(s) ${be} ${PAST[verb]} ${table}${every}`
   if (overwritten === 0) return `${added} row(s) ${be} ${PAST.INSERT} ${table}`
@@ -146,7 +146,8 @@ function told({ verb, table, affected, added, overwritten, all }: DatabaseChange
   return `${added} row(s) ${be} ${PAST.INSERT} ${table}, and ${overwritten} changed`
 }
 
-const toText = (name: string, change: DatabaseChange) => `Done: ${told({ ...change, all: false }, "were")} of ${name}.`
+const toText = (name: string, change: DatabaseChange) =>
+  `Done: ${describeChange({ ...change, all: false }, "were")} of ${name}.`
 
 /** Adding rows is harmless, unless the statement has side effects. */
 function actionOf({ verb, before, notes }: DatabaseChange): Preview["action"] {

@@ -84,7 +84,7 @@ function beginningIn(text: string): number | undefined {
     const closed = words.lastIndexOf("*/")
     const rest = closed > opened ? words.slice(closed + 2).trim() : words
     // A comment may also follow on the same line. Then the rest of the line does not matter.
-    const begins = (said: string) => BEGINS.some((pattern) => pattern.test(said))
+    const begins = (text: string) => BEGINS.some((pattern) => pattern.test(text))
     if ((!commented && begins(words)) || ((!commented || closed >= 0) && begins(rest))) return at
     if (closed > opened) commented = false
     else if (opened >= 0) commented = true

@@ -50,7 +50,7 @@ export async function writeSql(
       { role: "user", text: `That did not work. ${problem}\nMend the statement and hand it over again.` },
     ]),
   ]
-  return heard(model, history, { system, signal: context.signal })
+  return receiveReply(model, history, { system, signal: context.signal })
 }
 
 const RULES = `You write SQL. Answer the question with one statement for the database below: one SELECT (it may begin with WITH) that only
@@ -66,7 +66,7 @@ reads. Hand it over with ${WRITE_SQL}, or write nothing but the statement.
 const zoneRule = (timeZone: string) =>
   `PostgreSQL is set to that zone: now(), current_date and created::date are already the person's. SQLite knows only UTC: shift its times to ${timeZone} before you take their day.`
 
-async function heard(
+async function receiveReply(
   model: Model,
   history: readonly HistoryMessage[],
   { system, signal }: { readonly system: string; readonly signal: AbortSignal },

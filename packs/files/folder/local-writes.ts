@@ -233,8 +233,8 @@ export class LocalWrites {
 }
 
 /** The preview showed this path; a link would lead to another one. */
-function requireReal({ path }: PathEnd, said: string): void {
-  if (path.join("/") !== said) throw stale(said)
+function requireReal({ path }: PathEnd, expected: string): void {
+  if (path.join("/") !== expected) throw stale(expected)
 }
 
 const draftName = () => `.pawl-${process.pid}-${randomBytes(9).toString("base64url")}.tmp`

@@ -98,10 +98,10 @@ export function walk<T>(roots: Roots, path: string, use: (place: PathEnd) => T, 
 function requireUnmoved(
   roots: Roots,
   open: { fd: number; stat: BigIntStats; path: readonly string[] },
-  said: string,
+  path: string,
 ): void {
   if (!open.stat.isFile() && !open.stat.isDirectory()) return // never read, so it does not matter where it is
-  requireInside(roots, open, said)
+  requireInside(roots, open, path)
   // A mounted file system that exposes the kernel, such as `/proc`.
   const { dev } = fstatSync(roots.root.fd, { bigint: true })
   if (
@@ -109,7 +109,7 @@ function requireUnmoved(
     process.platform === "linux" &&
     KERNEL_FILE_SYSTEMS.has(statfsSync(`/proc/self/fd/${open.fd}`).type)
   )
-    throw fileRefusal(`${displayName(said)} is not a file of this folder, but of the system`)
+    throw fileRefusal(`${displayName(path)} is not a file of this folder, but of the system`)
 }
 
 export function requireInside({ lookup, root, excluded }: Roots, opened: Directory, path: string): void {

@@ -28,13 +28,14 @@ export function whyOfGit(folder: Folder, real: string): string | undefined {
 
 /** The folder of hooks in this repository's configuration, if it is in the work folder and not in `.git`. */
 export function hooksOf(folder: Folder): string | undefined {
-  const [, said] = /^[ \t]*hookspath[ \t]*=[ \t]*"?([^"\n#;]+)/im.exec(textAt(folder, `${gitAt(folder)}/config`)) ?? []
-  if (said === undefined) return undefined
+  const [, configured] =
+    /^[ \t]*hookspath[ \t]*=[ \t]*"?([^"\n#;]+)/im.exec(textAt(folder, `${gitAt(folder)}/config`)) ?? []
+  if (configured === undefined) return undefined
   try {
-    return folder.realPath(said.trim(), "follow") || undefined
+    return folder.realPath(configured.trim(), "follow") || undefined
   } catch {
     // The path does not exist yet, or it is outside, where writes are impossible.
-    return posix.normalize(said.trim()).replace(/\/$/, "")
+    return posix.normalize(configured.trim()).replace(/\/$/, "")
   }
 }
 
@@ -53,8 +54,8 @@ export function hasOtherNames(folder: Folder, git: string): boolean {
 /** The path of the git directory: in a worktree, or with `--separate-git-dir`, `.git` is a file that contains it. */
 function gitAt(folder: Folder): string {
   if (folder.kindOf(".git") !== "file") return ".git"
-  const [, said = ".git"] = /^gitdir: (.+)$/m.exec(textAt(folder, ".git")) ?? []
-  return said.trim()
+  const [, target = ".git"] = /^gitdir: (.+)$/m.exec(textAt(folder, ".git")) ?? []
+  return target.trim()
 }
 
 function textAt(folder: Folder, path: string): string {

@@ -12,8 +12,10 @@ const MAX_AT_ROOT = 20_000
  * protected name of the folder is a link to it. `CLAUDE.md -> docs/rules.md` makes another file the rules. git's files
  * are recognized by their contents.
  */
-export function whyProtectedAt(folder: Folder, real: string, said = real): string | undefined {
-  return whyProtected(real) ?? whyProtected(fromRoot(folder, said)) ?? whyLedTo(folder, real) ?? whyOfGit(folder, real)
+export function whyProtectedAt(folder: Folder, real: string, requested = real): string | undefined {
+  return (
+    whyProtected(real) ?? whyProtected(fromRoot(folder, requested)) ?? whyLedTo(folder, real) ?? whyOfGit(folder, real)
+  )
 }
 
 /** The summary of a change and, if its path is protected, the reason why a person must decide. */
@@ -35,8 +37,8 @@ export function whyProtectedBelow(folder: Folder, directory: string): string | u
 }
 
 /** Drops the names above the folder, which do not matter for files inside it. */
-function fromRoot({ root }: Folder, said: string): string {
-  return isInside(said, root) ? said.slice(root.length) : said
+function fromRoot({ root }: Folder, path: string): string {
+  return isInside(path, root) ? path.slice(root.length) : path
 }
 
 function whyLedTo(folder: Folder, real: string): string | undefined {

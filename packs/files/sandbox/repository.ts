@@ -38,8 +38,8 @@ export function repositoryOf(root: string, home: string): Repository | undefined
 
 function named(root: string, top: string): Repository | undefined {
   try {
-    const [, said = ""] = /^gitdir: (.+)$/m.exec(readFileSync(join(top, ".git"), "utf8")) ?? []
-    const gitDirectory = realpathSync(resolve(top, said))
+    const [, target = ""] = /^gitdir: (.+)$/m.exec(readFileSync(join(top, ".git"), "utf8")) ?? []
+    const gitDirectory = realpathSync(resolve(top, target))
     const isLinked = basename(dirname(gitDirectory)) === "worktrees"
     const common = isLinked ? dirname(dirname(gitDirectory)) : gitDirectory
     if (isInside(common, root) || !isOurs(common) || (top !== root && isWide(top))) return undefined

@@ -185,10 +185,10 @@ class BothEnds {
   get text(): string {
     this.#keep(this.#filter.end())
     const tail = Buffer.concat(this.#tail)
-    const kept = tail.subarray(Math.max(0, tail.length - this.#most))
-    const dropped = this.#dropped + tail.length - kept.length
+    const end = tail.subarray(Math.max(0, tail.length - this.#most))
+    const dropped = this.#dropped + tail.length - end.length
     const head = Buffer.concat(this.#head).toString("utf8")
-    if (dropped === 0) return head + kept.toString("utf8")
-    return `${head}\n[… ${dropped} bytes left out …]\n${kept.toString("utf8")}`
+    if (dropped === 0) return head + end.toString("utf8")
+    return `${head}\n[… ${dropped} bytes left out …]\n${end.toString("utf8")}`
   }
 }

@@ -121,8 +121,8 @@ const NAMESPACES = [
 ]
 
 export function bubblewrap(program: string, place: SandboxOptions): Sandbox {
-  const { searchPath, home: said, homes, id, hidden, shown = [] } = place
-  const home = existsSync(said) ? realpathSync(said) : said
+  const { searchPath, home: givenHome, homes, id, hidden, shown = [] } = place
+  const home = existsSync(givenHome) ? realpathSync(givenHome) : givenHome
   const git = findProgram("git", searchPath, place.root)
   const sandboxHome = new SandboxHome({ homes, id, ...(git ? { git: { program: git, home } } : {}) })
   const repository = repositoryOf(place.root, home)

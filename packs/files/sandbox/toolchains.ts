@@ -68,8 +68,8 @@ export function toolchainFolders({ searchPath, home, root }: Tools): string[] {
   const entries = trustedEntries(searchPath, root)
   const linked = ["/usr/local/bin", "/usr/local/sbin"].flatMap(linkedInstallations)
   const found = [...entries.flatMap((entry) => foldersOf(entry, home)), ...linked]
-  const kept = [...new Set(found)].filter((path) => !isOfSystem(path) && !TOO_WIDE.has(path) && !isInside(home, path))
-  return kept.filter((path) => existsSync(path)).sort()
+  const usable = [...new Set(found)].filter((path) => !isOfSystem(path) && !TOO_WIDE.has(path) && !isInside(home, path))
+  return usable.filter((path) => existsSync(path)).sort()
 }
 
 /** The search path with links resolved, because a link's own folder may not be mounted. */

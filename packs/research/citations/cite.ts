@@ -19,10 +19,15 @@ import { COST, createWork, MAX_CITATIONS, shortenQuote, type WorkBudget } from "
 import { findPieces, fold, type Folded, quotePieces, withoutInsertions } from "./find-quote.ts"
 
 /**
- * Checks the markers of an answer. `said`: the user's recent text, which may contain numbers. Only passages found in
+ * Checks the markers of an answer. `userText`: the user's recent text, which may contain numbers. Only passages found in
  * this conversation and text that they contain count; anything else is flagged.
  */
-export function cite(text: string, sources: ReadonlyMap<string, Source>, said = "", work = createWork()): Citation[] {
+export function cite(
+  text: string,
+  sources: ReadonlyMap<string, Source>,
+  userText = "",
+  work = createWork(),
+): Citation[] {
   const passages = new Map<string, Passage>()
   const figures = new Map<string, readonly number[]>()
   const saidBy = (marker: string) => {
@@ -36,7 +41,7 @@ export function cite(text: string, sources: ReadonlyMap<string, Source>, said = 
     figures.set(source.id, own)
     return own
   }
-  const asked = toOrdered(said)
+  const asked = toOrdered(userText)
   const passageOf = (marker: string) => {
     const source = sources.get(marker)
     if (!source) return undefined
@@ -59,7 +64,7 @@ export function cite(text: string, sources: ReadonlyMap<string, Source>, said = 
     read.set(source.id, passage)
     return passage
   }
-  const isKnown = lazyKnown(sources, said, work)
+  const isKnown = lazyKnown(sources, userText, work)
   let left = MAX_CITATIONS
   return paragraphsOf(text).flatMap(({ at, ...paragraph }) => {
     // It cites nothing. Most of a long reply is such, and need not be searched for quotes and numbers.
@@ -67,15 +72,15 @@ export function cite(text: string, sources: ReadonlyMap<string, Source>, said = 
     const short = beginningOf(paragraph, left)
     work.unchecked += paragraph.markers.length - short.markers.length
     const markers = withRanges(short.markers, (marker) => sources.has(marker))
-    const said = { ...short, markers }
+    const checked = { ...short, markers }
     left = Math.max(0, left - markers.length)
-    const groups = checkGroups(said, { isSource: (marker) => sources.has(marker), passageOf, isKnown, work })
-    const missingIn = missingFigures(said.words, { markers, saidBy, asked, work })
-    const differenceIn = differencesIn(said.words, { markers, sources, readBy, work })
-    return said.markers.map(({ marker, told = marker, start, group }): Citation => {
+    const groups = checkGroups(checked, { isSource: (marker) => sources.has(marker), passageOf, isKnown, work })
+    const missingIn = missingFigures(checked.words, { markers, saidBy, asked, work })
+    const differenceIn = differencesIn(checked.words, { markers, sources, readBy, work })
+    return checked.markers.map(({ marker, written = marker, start, group }): Citation => {
       const source = sources.get(marker)
       const hash = source?.hash ? { hash: source.hash } : {}
-      const bound = { marker: told, at: at + start, source: source?.id ?? null, ...hash }
+      const bound = { marker: written, at: at + start, source: source?.id ?? null, ...hash }
       if (!source) return { ...bound, problem: "unknown_source" }
       const { missing, found, isUnchecked } = groups.get(group) ?? NO_QUOTES
       if (missing) return { ...bound, ...missing, problem: "quote_not_found" }
@@ -97,14 +102,14 @@ export function cite(text: string, sources: ReadonlyMap<string, Source>, said = 
 export function unmarked(
   text: string,
   sources: ReadonlyMap<string, Source>,
-  said = "",
+  userText = "",
   work = createWork(),
 ): Unmarked[] {
   if (sources.size === 0) return []
-  const given = paragraphsOf(text).flatMap(({ at, ...said }) =>
-    attributedQuotes(said).map((each) => ({ ...each, at: at + each.at })),
+  const given = paragraphsOf(text).flatMap(({ at, ...paragraph }) =>
+    attributedQuotes(paragraph).map((each) => ({ ...each, at: at + each.at })),
   )
-  return inventedQuotes(given, { sources: new Set(sources.values()), said, work })
+  return inventedQuotes(given, { sources: new Set(sources.values()), userText, work })
 }
 
 interface Compared {
@@ -172,17 +177,19 @@ const NO_QUOTES: Checked = { found: new Map() }
  * Texts that may be in italics next to any marker: the user's text, and titles of sources. Undefined if checking takes
  * too much work.
  */
-function lazyKnown(sources: ReadonlyMap<string, Source>, said: string, work: WorkBudget) {
+function lazyKnown(sources: ReadonlyMap<string, Source>, userText: string, work: WorkBudget) {
   let asked: Folded | undefined
   let titles: readonly Source[] | undefined
   let size = 0
   return ({ quote, pieces }: { readonly quote: string; readonly pieces: readonly string[] }): boolean | undefined => {
     if (!titles) {
       titles = [...new Map(Array.from(sources.values(), (source) => [source.id, source])).values()]
-      size = titles.reduce((sum, { title }) => sum + title.length + MAX_OF_TITLE, said.length)
+      size = titles.reduce((sum, { title }) => sum + title.length + MAX_OF_TITLE, userText.length)
     }
     if (!work.spend(size + quote.length)) return undefined
-    return titles.some((source) => isTitleOf(quote, source)) || findPieces((asked ??= fold(said)), pieces) !== undefined
+    return (
+      titles.some((source) => isTitleOf(quote, source)) || findPieces((asked ??= fold(userText)), pieces) !== undefined
+    )
   }
 }
 
@@ -194,12 +201,12 @@ interface Check {
   readonly work: WorkBudget
 }
 
-function checkGroups(said: ParagraphText, { isSource, passageOf, isKnown, work }: Check) {
+function checkGroups(paragraph: ParagraphText, { isSource, passageOf, isKnown, work }: Check) {
   const members = new Map<number, Set<string>>()
-  for (const { group, marker } of said.markers)
+  for (const { group, marker } of paragraph.markers)
     if (isSource(marker)) members.set(group, (members.get(group) ?? new Set()).add(marker))
   const groups = new Map<number, Checked>()
-  for (const { quote, group, isBlock, isItalic } of claimsIn(said, isSource)) {
+  for (const { quote, group, isBlock, isItalic } of claimsIn(paragraph, isSource)) {
     const checked: Checked = groups.get(group) ?? { found: new Map() }
     groups.set(group, checked)
     const pieces = quotePieces(quote)
@@ -213,19 +220,19 @@ function checkGroups(said: ParagraphText, { isSource, passageOf, isKnown, work }
         stands ||= undefined
         break
       }
-      const said = isBlock ? withoutAuthor(quote, passage.title) : quote
-      if (said === "" || isTitleOf(quote, passage)) stands = true
+      const claimText = isBlock ? withoutAuthor(quote, passage.title) : quote
+      if (claimText === "" || isTitleOf(quote, passage)) stands = true
       const span =
         findPieces(passage.words, pieces) ??
         (inserted === quote ? undefined : findPieces(passage.words, quotePieces(inserted))) ??
-        (said === quote ? undefined : findPieces(passage.words, quotePieces(said)))
+        (claimText === quote ? undefined : findPieces(passage.words, quotePieces(claimText)))
       if (!span) continue
       const { start, end, leftOut, harm } = span
-      const told = leftOut ? { leftOut: [...leftOut] } : {}
+      const omission = leftOut ? { leftOut: [...leftOut] } : {}
       if (harm) harmed ??= [...(leftOut ?? [])]
       else stands = true
       if (!harm && !checked.found.has(marker))
-        checked.found.set(marker, { quote: shortenQuote(quote), span: { start, end }, ...told })
+        checked.found.set(marker, { quote: shortenQuote(quote), span: { start, end }, ...omission })
     }
     if (stands === false && isItalic) stands = isKnown({ quote, pieces })
     if (stands === undefined) {
@@ -238,12 +245,12 @@ function checkGroups(said: ParagraphText, { isSource, passageOf, isKnown, work }
 }
 
 /** The paragraph up to its first `most` markers. The rest is not checked. */
-function beginningOf<Words extends ParagraphText>(said: Words, most: number): Words {
-  const first = said.markers[most]
-  if (!first) return said
-  const [words, told] = [said.words.slice(0, first.start), said.told.slice(0, first.start)]
-  const codes = said.codes.filter(({ end }) => end <= first.start)
-  return { ...said, words, told, codes, markers: said.markers.slice(0, most) }
+function beginningOf<Words extends ParagraphText>(paragraph: Words, most: number): Words {
+  const first = paragraph.markers[most]
+  if (!first) return paragraph
+  const [words, original] = [paragraph.words.slice(0, first.start), paragraph.original.slice(0, first.start)]
+  const codes = paragraph.codes.filter(({ end }) => end <= first.start)
+  return { ...paragraph, words, original, codes, markers: paragraph.markers.slice(0, most) }
 }
 
 interface Paragraph extends ParagraphText, Around {
@@ -276,7 +283,7 @@ function paragraphsOf(text: string): Paragraph[] {
       if (code.start >= start) own.push({ ...code, start: code.start - start, end: code.end - start })
     }
     const around = { before: prose.slice(Math.max(0, start - AROUND), start), behind: prose.slice(end, end + AROUND) }
-    return { words, told: text.slice(start, end), markers: markersIn(words), codes: own, at: start, ...around }
+    return { words, original: text.slice(start, end), markers: markersIn(words), codes: own, at: start, ...around }
   })
 }
 

@@ -32,12 +32,12 @@ const NOTHING = [
  * True if an answer without any marker repeats or discusses the passages that its run found. It is not necessarily
  * wrong, so this is false in doubt: for a short answer, one that finds nothing, a question, or another subject.
  */
-export function citesNothing(text: string, found: readonly Source[], said: string): boolean {
+export function citesNothing(text: string, found: readonly Source[], userText: string): boolean {
   if (found.length === 0) return false
   const prose = withoutCode(text).slice(0, MAX_READ).trim()
   if (!isLong(prose) || /[?？]["'”’»)*_\s]{0,10}$/.test(prose.slice(-20))) return false
   if (saysNothing(prose.slice(0, BEGINNING)) || saysNothing(prose.slice(-END))) return false
-  const asked = wordsOf(said)
+  const asked = wordsOf(userText)
   const passages = wordsOf(beginningsOf(found))
   let common = 0
   for (const word of wordsOf(prose)) if (passages.has(word) && !asked.has(word)) common++

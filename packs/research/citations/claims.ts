@@ -5,12 +5,12 @@ import { type Marker, markersIn } from "./markers.ts"
 import { apartFrom, between, groupsOf, MIN_QUOTE, type Quote, quotesIn } from "./quotes.ts"
 
 /**
- * A paragraph of an answer. In `words` code is blanked, because its brackets and marks mean something else; `told` is
+ * A paragraph of an answer. In `words` code is blanked, because its brackets and marks mean something else; `original` is
  * the original text.
  */
 export interface ParagraphText {
   readonly words: string
-  readonly told: string
+  readonly original: string
   readonly markers: readonly Marker[]
   /** Positions are relative to the paragraph. */
   readonly codes: readonly Code[]
@@ -34,16 +34,16 @@ const MAX_BESIDE = 8
 
 /** All quotes of a paragraph: in quotation marks, in blocks, in italics, and sentences formatted as code. */
 export function claimsIn(
-  { words, told, markers, codes }: ParagraphText,
+  { words, original, markers, codes }: ParagraphText,
   isSource: (marker: string) => boolean,
 ): Claim[] {
   const marked = quotesIn(words)
   const owners = groupsOf(marked, markers, { words, isSource })
   const blocks = blockPiecesIn(words, markers, isSource).filter((piece) => isWhole(words, piece, marked))
   const quotes = marked.map((quote, i) => ({ ...quote, group: owners[i] })).filter(apartFrom(blocks))
-  const inCode = sentencesInCode({ words, told, markers, codes }).filter(apartFrom([...blocks, ...marked]))
-  const italics = italicQuotesIn({ words, told }, markers, isSource).filter(apartFrom([...blocks, ...marked]))
-  const claim = (start: number, end: number) => withoutMarkers(told.slice(start, end), isSource)
+  const inCode = sentencesInCode({ words, original, markers, codes }).filter(apartFrom([...blocks, ...marked]))
+  const italics = italicQuotesIn({ words, original }, markers, isSource).filter(apartFrom([...blocks, ...marked]))
+  const claim = (start: number, end: number) => withoutMarkers(original.slice(start, end), isSource)
   return [
     ...quotes.map(({ start, end, group }) => ({ quote: claim(start + 1, end - 1), group, isBlock: false })),
     ...blocks.map(({ start, end, group }) => ({ quote: claim(start, end), group, isBlock: true })),
@@ -54,7 +54,7 @@ export function claimsIn(
       isItalic: true,
     })),
     ...inCode.map(({ start, end, ticks, group }) => ({
-      quote: told.slice(start + ticks, end - ticks).trim(),
+      quote: original.slice(start + ticks, end - ticks).trim(),
       group,
       isBlock: false,
     })),
@@ -78,13 +78,13 @@ export function isWhole(words: string, { start, end }: Quote, marked: readonly Q
 /** Sentences formatted as inline code, with the source that their surrounding sentence cites. */
 function sentencesInCode({
   words,
-  told,
+  original,
   markers,
   codes,
 }: ParagraphText): (Code & { readonly group: number | undefined })[] {
   let next = 0
   return codes
-    .filter(({ start, end, ticks, isBlock }) => !isBlock && isProse(told.slice(start + ticks, end - ticks)))
+    .filter(({ start, end, ticks, isBlock }) => !isBlock && isProse(original.slice(start + ticks, end - ticks)))
     .map((code) => {
       while (next < markers.length && markers[next]!.start < code.end) next++
       const after = markers[next]

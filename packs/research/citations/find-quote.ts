@@ -48,9 +48,9 @@ export function findPieces(passage: Folded, pieces: readonly string[]): QuoteMat
   const gaps = places.slice(1).map((at, i) => ({ start: places[i]! + pieces[i]!.length, end: at }))
   const found = { start: passage.at[places[0]!] ?? 0, end: (passage.at[from - 1] ?? 0) + 1 }
   if (gaps.length === 0) return found
-  const told = ({ start, end }: { start: number; end: number }) => passage.text.slice(start, end)
+  const textOf = ({ start, end }: { start: number; end: number }) => passage.text.slice(start, end)
   const harm = gaps.map((gap) =>
-    harmOf(passage.text.slice(Math.max(0, gap.start - MAX_REPORTED), gap.start), told(gap)),
+    harmOf(passage.text.slice(Math.max(0, gap.start - MAX_REPORTED), gap.start), textOf(gap)),
   )
   const first = harm.find((each) => each !== undefined)
   const leftOut = gaps

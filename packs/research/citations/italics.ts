@@ -31,11 +31,13 @@ export function italicsIn(words: string): Italic[] {
 
 /** Text in italics that is attributed: by words, or as a whole sentence with a marker. */
 export function italicQuotesIn(
-  { words, told }: { readonly words: string; readonly told: string },
+  { words, original }: { readonly words: string; readonly original: string },
   markers: readonly Marker[],
   isSource: (marker: string) => boolean,
 ): (Italic & { readonly group: number | undefined })[] {
-  const long = italicsIn(words).filter(({ start, end, signs }) => isSentence(told.slice(start + signs, end - signs)))
+  const long = italicsIn(words).filter(({ start, end, signs }) =>
+    isSentence(original.slice(start + signs, end - signs)),
+  )
   const owners = groupsOf(long, markers, { words, isSource })
   let next = 0
   return long.flatMap((italic, index) => {

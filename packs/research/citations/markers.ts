@@ -1,7 +1,7 @@
 export interface Marker {
   readonly marker: string
   /** For a range: the marker as written in the answer. */
-  readonly told?: string
+  readonly written?: string
   readonly start: number
   readonly end: number
   /** Adjacent markers form a group, because they are about the same text. */
@@ -44,7 +44,7 @@ export function withRanges(markers: readonly Marker[], isSource: (marker: string
     const [first, length] = [Number(from), Number(to) - Number(from) + 1]
     if (from === undefined || isSource(each.marker) || !(length > 1 && length <= MAX_OF_RANGE)) return [each]
     const all = Array.from({ length }, (_, index) => String(first + index))
-    return all.every(isSource) ? all.map((marker) => ({ ...each, marker, told: each.marker })) : [each]
+    return all.every(isSource) ? all.map((marker) => ({ ...each, marker, written: each.marker })) : [each]
   })
 }
 

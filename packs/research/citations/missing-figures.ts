@@ -33,11 +33,11 @@ export function missingFigures(words: string, { markers, saidBy, asked, work }: 
     const figures = figuresIn(sentence.words)
     // Most sentences have none, so no passage need be read for its numbers.
     if (named.length === 0 || figures.length === 0) continue
-    const said = named.map(({ marker }) => saidBy(marker))
+    const cited = named.map(({ marker }) => saidBy(marker))
     // An unknown source is flagged already, and may contain it.
-    if (said.includes(undefined)) continue
-    const sets = [...new Set([asked, ...(said as (readonly number[])[])])]
-    if (said.includes("unread") || !work.spend(figures.length * sets.length * COST_OF_LOOKING)) {
+    if (cited.includes(undefined)) continue
+    const sets = [...new Set([asked, ...(cited as (readonly number[])[])])]
+    if (cited.includes("unread") || !work.spend(figures.length * sets.length * COST_OF_LOOKING)) {
       work.unchecked++
       continue
     }
@@ -46,9 +46,11 @@ export function missingFigures(words: string, { markers, saidBy, asked, work }: 
       .slice(0, MAX_ADDED)
       .map(([year]) => Number(year))
     const isSpan = ({ values: [value] }: Figure) => years.some((one) => years.some((other) => other - one === value))
-    const told = strange.filter((figure) => !isDerived(figure, figures) && !isSpan(figure)).map(({ text }) => text)
-    if (told.length === 0) continue
-    const first = [...new Set(told)].slice(0, MAX_REPORTED)
+    const unsupported = strange
+      .filter((figure) => !isDerived(figure, figures) && !isSpan(figure))
+      .map(({ text }) => text)
+    if (unsupported.length === 0) continue
+    const first = [...new Set(unsupported)].slice(0, MAX_REPORTED)
     for (const group of sentence.groups) missing.set(group, first)
   }
   return missing

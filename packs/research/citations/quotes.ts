@@ -103,9 +103,9 @@ function isDoubtful(words: string, at: number): boolean {
 }
 
 function outermost(pairs: readonly Quote[]): Quote[] {
-  const kept: Quote[] = []
-  for (const pair of pairs) if (pair.start >= (kept.at(-1)?.end ?? 0)) kept.push(pair)
-  return kept
+  const disjoint: Quote[] = []
+  for (const pair of pairs) if (pair.start >= (disjoint.at(-1)?.end ?? 0)) disjoint.push(pair)
+  return disjoint
 }
 
 /**

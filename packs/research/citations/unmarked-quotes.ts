@@ -27,13 +27,13 @@ export const AROUND = BEFORE
  * Attributed quotes without a marker: in a paragraph without markers all of them, in others the block quotes that
  * belong to none.
  */
-export function attributedQuotes({ words, told, markers, before, behind }: ParagraphText & Around): Unmarked[] {
+export function attributedQuotes({ words, original, markers, before, behind }: ParagraphText & Around): Unmarked[] {
   const marked = quotesIn(words)
   const first = words.search(/\S/)
   const pieces = blockPiecesIn(words, markers, () => true).filter(({ group }) => group === undefined)
   const isGiven = ({ start, end, block }: BlockPiece) =>
     leadsToBlock(`${before}${words.slice(Math.max(0, block.start - BEFORE), block.start)}`.slice(-BEFORE)) ||
-    withoutAuthor(told.slice(start, end), "") !== told.slice(start, end) ||
+    withoutAuthor(original.slice(start, end), "") !== original.slice(start, end) ||
     isAuthor(words.slice(block.end, block.end + BEFORE) || behind)
   // If a block has quotation marks and only a few words around them, the quote is what is inside the marks.
   const inBlocks = pieces.filter(isGiven).flatMap(({ start, end }): readonly Quote[] => {
@@ -42,7 +42,7 @@ export function attributedQuotes({ words, told, markers, before, behind }: Parag
   })
   const found = markers.length > 0 ? inBlocks : [...inBlocks, ...inMarks(), ...inItalics()]
   return found
-    .map(({ start, end }) => ({ at: start, quote: told.slice(start, end).trim() }))
+    .map(({ start, end }) => ({ at: start, quote: original.slice(start, end).trim() }))
     .filter(({ quote }) => isSentence(quote))
     .sort((one, other) => one.at - other.at)
 
@@ -57,7 +57,7 @@ export function attributedQuotes({ words, told, markers, before, behind }: Parag
       .map(({ start, end }) => ({ start: start + 1, end: end - 1 }))
   }
   function inItalics(): Quote[] {
-    return italicQuotesIn({ words, told }, [], () => false)
+    return italicQuotesIn({ words, original }, [], () => false)
       .filter(apartFrom([...marked, ...inBlocks]))
       .map(({ start, end, signs }) => ({ start: start + signs, end: end - signs }))
   }
@@ -71,14 +71,14 @@ function isAuthor(behind: string): boolean {
 
 interface Known {
   readonly sources: Iterable<Source>
-  readonly said: string
+  readonly userText: string
   readonly work: WorkBudget
 }
 
 /** The quotes that are neither in the sources nor in the user's text. */
-export function inventedQuotes(quotes: readonly Unmarked[], { sources, said, work }: Known): Unmarked[] {
+export function inventedQuotes(quotes: readonly Unmarked[], { sources, userText, work }: Known): Unmarked[] {
   if (quotes.length === 0) return []
-  const texts = [{ title: "", passage: said }, ...sources].map(({ title, passage }) => ({
+  const texts = [{ title: "", passage: userText }, ...sources].map(({ title, passage }) => ({
     title,
     from: `${title}\n${passage}`,
     words: undefined as Folded | undefined,

@@ -16,10 +16,10 @@ interface Raised {
  * follows directly, as in H2O. Ordinals, trademark signs and notes in brackets are not powers.
  */
 export function raisedText({ tag, before, text }: Raised): string {
-  const said = text.trim()
-  if (said === "" || !/[\p{L}\p{N})\]}|]$/u.test(before) || isPlain(tag, before, said)) return text
+  const raised = text.trim()
+  if (raised === "" || !/[\p{L}\p{N})\]}|]$/u.test(before) || isPlain(tag, before, raised)) return text
   const sign = tag === "sup" ? "^" : "_"
-  return sign + bracketed(said)
+  return sign + bracketed(raised)
 }
 
 /** Puts brackets around several terms, unless they have them. */
@@ -28,9 +28,9 @@ export function bracketed(text: string): string {
   return isOne || /^\([^()]*\)$/.test(text) ? text : `(${text})`
 }
 
-function isPlain(tag: Raised["tag"], before: string, said: string): boolean {
-  if (tag === "sub") return /^\p{N}+$/u.test(said)
-  if (/^(?:st|nd|rd|th)$/i.test(said)) return /\p{N}$/u.test(before)
-  if (/^(?:TM|SM|[®™℠©])$/.test(said) || said.startsWith("[")) return true
-  return /\p{L}{3}\s+\p{L}{3}/u.test(said)
+function isPlain(tag: Raised["tag"], before: string, raised: string): boolean {
+  if (tag === "sub") return /^\p{N}+$/u.test(raised)
+  if (/^(?:st|nd|rd|th)$/i.test(raised)) return /\p{N}$/u.test(before)
+  if (/^(?:TM|SM|[®™℠©])$/.test(raised) || raised.startsWith("[")) return true
+  return /\p{L}{3}\s+\p{L}{3}/u.test(raised)
 }

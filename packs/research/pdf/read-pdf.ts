@@ -113,10 +113,10 @@ function aboutOf(
   info: Readonly<Record<string, unknown>>,
   first: readonly PageLine[],
 ): Omit<ReadText, "text" | "sections"> {
-  const said = (name: string) => (typeof info[name] === "string" ? info[name].trim() : "")
-  const title = isPlausibleTitle(said("Title")) ? said("Title") : paperTitle(first)
-  const author = said("Author")
-  const [, year, month, day] = /^D:(\d{4})(\d\d)?(\d\d)?/.exec(said("CreationDate")) ?? []
+  const infoText = (name: string) => (typeof info[name] === "string" ? info[name].trim() : "")
+  const title = isPlausibleTitle(infoText("Title")) ? infoText("Title") : paperTitle(first)
+  const author = infoText("Author")
+  const [, year, month, day] = /^D:(\d{4})(\d\d)?(\d\d)?/.exec(infoText("CreationDate")) ?? []
   const made = [year, month, day].filter((part) => part !== undefined).join("-")
   const date = paperDate({ lines: first.map(({ text }) => text), file: isPaperDate(made) ? made : undefined })
   return {

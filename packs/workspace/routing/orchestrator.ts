@@ -57,8 +57,8 @@ function recentProfiles({ history, profiles }: Routing): string[] {
 
 /** The profiles of a tool by its name, because a read that serves several profiles is still about one table. */
 function profilesOf(tool: string, profiles: Routing["profiles"]): string[] {
-  const said = [...namedProfiles(tool.split("_")).keys()]
-  return said.length > 0 ? said : profiles.flatMap(({ name, tools }) => (tools.includes(tool) ? [name] : []))
+  const named = [...namedProfiles(tool.split("_")).keys()]
+  return named.length > 0 ? named : profiles.flatMap(({ name, tools }) => (tools.includes(tool) ? [name] : []))
 }
 
 function calledIn(turns: readonly HistoryMessage[]): string[] {

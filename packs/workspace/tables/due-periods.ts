@@ -16,7 +16,7 @@ export const dueWithin: Filter = {
   ...{ argument: "due", schema: Period },
   about: "Only tasks due then: overdue and upcoming ones are not done; none are those without a due date",
   words: (period) => (period === "none" ? " without a due date" : period === "overdue" ? " overdue" : ` due ${period}`),
-  narrows: (said, desk) => narrowed(said as Period, desk),
+  narrows: (value, desk) => narrowed(value as Period, desk),
 }
 
 function narrowed(period: Period, desk: Desk): { asked: DeviceFilters; keeps?: (row: DeskRow) => boolean } {

@@ -24,20 +24,23 @@ export function nameColumn(table: TableName): "title" | "name" | undefined {
 }
 
 /** Finds a row by id, or by a name that only one row has. If several have it, throws an error that lists their ids. */
-export async function findRowByName(desk: Desk, table: TableName, said: string): Promise<DeskRow> {
-  return known(desk, table, (await byId(desk, table, said)) ?? (await byName(desk, table, said)))
+export async function findRowByName(desk: Desk, table: TableName, idOrName: string): Promise<DeskRow> {
+  return known(desk, table, (await byId(desk, table, idOrName)) ?? (await byName(desk, table, idOrName)))
 }
 
 /** Finds a row with its dependents if the workspace returns both at once; undefined if they must be requested. */
 export async function findWithRelated(
   desk: Desk,
   table: TableName,
-  said: string,
+  idOrName: string,
 ): Promise<{ row: DeskRow; hanging: RowsByTable | undefined }> {
   const { workspace } = desk
-  const whole = isRemote(workspace) && said.length <= LONGEST_ID ? await workspace.getWhole(table, said) : undefined
+  const whole =
+    isRemote(workspace) && idOrName.length <= LONGEST_ID ? await workspace.getWhole(table, idOrName) : undefined
   if (whole?.row) return { row: known(desk, table, whole.row as unknown as DeskRow), hanging: whole.hanging }
-  const row = whole ? known(desk, table, await byName(desk, table, said)) : await findRowByName(desk, table, said)
+  const row = whole
+    ? known(desk, table, await byName(desk, table, idOrName))
+    : await findRowByName(desk, table, idOrName)
   return { row, hanging: undefined }
 }
 
@@ -47,32 +50,32 @@ function known({ names }: Desk, table: TableName, row: DeskRow): DeskRow {
   return row
 }
 
-async function byId({ workspace }: Desk, table: TableName, said: string): Promise<DeskRow | undefined> {
-  return said.length > LONGEST_ID ? undefined : ((await workspace.get(table, said)) as DeskRow | undefined)
+async function byId({ workspace }: Desk, table: TableName, id: string): Promise<DeskRow | undefined> {
+  return id.length > LONGEST_ID ? undefined : ((await workspace.get(table, id)) as DeskRow | undefined)
 }
 
-async function byName({ workspace }: Desk, table: TableName, said: string): Promise<DeskRow> {
+async function byName({ workspace }: Desk, table: TableName, name: string): Promise<DeskRow> {
   const { noun } = workspaceTables[table]
   const column = nameColumn(table)
   const { rows, odd, listed } = column
-    ? await namedAlike(workspace, { table, column, said })
+    ? await namedAlike(workspace, { table, column, name })
     : { ...NONE, listed: NONE }
-  const exact = rows.filter((row) => column && String(row[column]).trim() === said.trim())
+  const exact = rows.filter((row) => column && String(row[column]).trim() === name.trim())
   const [only, ...others] = exact.length === 1 ? exact : rows
   // With a malformed row, the reference is ambiguous.
   const [strange] = odd
   if (strange) {
-    const problem = `The ${noun} "${said}" is kept on the device in a way that cannot be read: ${whichOne(strange)}: ${strange.problem}`
+    const problem = `The ${noun} "${name}" is kept on the device in a way that cannot be read: ${whichOne(strange)}: ${strange.problem}`
     throw failure("bad_request", { problem })
   }
   if (!only) {
-    const near = column ? similarName(said, new Set(listed.rows.map((row) => String(row[column])))) : undefined
-    const id = JSON.stringify(said.slice(0, LONGEST_ID))
+    const near = column ? similarName(name, new Set(listed.rows.map((row) => String(row[column])))) : undefined
+    const id = JSON.stringify(name.slice(0, LONGEST_ID))
     throw failure("row_missing", { noun, id, ...(near === undefined ? {} : { near }) })
   }
   if (others.length === 0) return isWhole(table, only) ? only : wholeOf(workspace, table, only)
   const ids = [only, ...others].slice(0, MAX_NAMED).map(({ id }) => id)
-  const problem = `${1 + others.length} ${noun}s are called "${said}"; say which by its id: ${ids.join(", ")}`
+  const problem = `${1 + others.length} ${noun}s are called "${name}"; say which by its id: ${ids.join(", ")}`
   throw failure("bad_request", { problem })
 }
 
@@ -84,12 +87,12 @@ type Rows = Pick<Listing, "rows" | "odd">
  */
 async function namedAlike(
   workspace: Workspace,
-  { table, column, said }: { table: TableName; column: string; said: string },
+  { table, column, name }: { table: TableName; column: string; name: string },
 ): Promise<Rows & { readonly listed: Rows }> {
   const all = workspaceTables[table].hides ? { includeArchived: true } : {}
   const list = (filters: DeviceFilters, most?: number) =>
     workspace.list(table, filters, { columns: [column], ...(most === undefined ? {} : { most }) })
-  const isNamed = (name: unknown) => plain(name) === plain(said)
+  const isNamed = (value: unknown) => plain(value) === plain(name)
   const alike = ({ rows, odd }: Rows) => ({
     rows: rows.filter((row) => isNamed(row[column])),
     odd: odd.filter(({ name }) => name !== null && isNamed(name)),
@@ -98,7 +101,7 @@ async function namedAlike(
     const listed = await list(all)
     return { ...alike(listed), listed }
   }
-  const found = alike(await list({ ...all, search: said.trim() }))
+  const found = alike(await list({ ...all, search: name.trim() }))
   if (found.rows.length > 0 || found.odd.length > 0) return { ...found, listed: NONE }
   // The row is reported as missing even if the others cannot be listed.
   const listed = await list(all, MAX_COMPARED).catch(() => NONE)

@@ -32,19 +32,19 @@ export const LONGEST_DATE = 100
  * which is the same day everywhere; with one it is a moment. The whole text must be understood, because part of it may
  * mean another day.
  */
-export async function readDate(said: string | number, here: DateContext): Promise<DayOrMoment> {
-  if (typeof said === "number") return said
-  const text = said.trim().replaceAll(/\s+/g, " ")
+export async function readDate(input: string | number, here: DateContext): Promise<DayOrMoment> {
+  if (typeof input === "number") return input
+  const text = input.trim().replaceAll(/\s+/g, " ")
   const found = text.length > LONGEST_DATE ? undefined : (readFigures(text, here) ?? (await readWords(text, here)))
   const isDate = typeof found === "number" ? found >= EARLIEST && found <= LATEST : isDay(found)
-  if (!isDate || found === undefined) throw notADate(said)
+  if (!isDate || found === undefined) throw notADate(input)
   return found
 }
 
-function notADate(said: string) {
+function notADate(input: string) {
   const examples = "2027-01-31, 2027-01-31T17:00, tomorrow, next friday, in 3 days, end of month, tomorrow at 5pm"
   return failure("bad_request", {
-    problem: `"${said.slice(0, LONGEST_DATE)}" is not a date. Dates look like ${examples}`,
+    problem: `"${input.slice(0, LONGEST_DATE)}" is not a date. Dates look like ${examples}`,
   })
 }
 

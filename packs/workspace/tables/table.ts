@@ -76,7 +76,7 @@ export interface Filter {
   /** Filter values by argument. Default: the argument itself. */
   readonly means?: Readonly<Record<string, string>>
   /** Converts the argument to several filters, and to a condition on the rows. */
-  readonly narrows?: (said: string, desk: Desk) => { asked: DeviceFilters; keeps?: (row: DeskRow) => boolean }
+  readonly narrows?: (value: string, desk: Desk) => { asked: DeviceFilters; keeps?: (row: DeskRow) => boolean }
   /** The phrase for it in sentences: ` with status done`. */
-  readonly words?: (said: string) => string
+  readonly words?: (value: string) => string
 }

@@ -76,12 +76,12 @@ export const taskTable: TableSpec = {
           ...{ argument: "status", schema: z.enum([...TaskStatus.options, "open"]) },
           about: "Only tasks in this state; open: all that are not done",
           words: (status) => (status === "open" ? " that are open" : ` with status ${status}`),
-          narrows: (said) => (said === "open" ? { asked: {}, keeps: isOpenTask } : { asked: { status: said } }),
+          narrows: (value) => (value === "open" ? { asked: {}, keeps: isOpenTask } : { asked: { status: value } }),
         },
         {
           ...{ argument: "priority", schema: TaskPriority, about: "Only tasks of this priority" },
           words: (priority) => ` with ${priority} priority`,
-          narrows: (said) => ({ asked: {}, keeps: ({ priority }) => priority === said }),
+          narrows: (value) => ({ asked: {}, keeps: ({ priority }) => priority === value }),
         },
         dueWithin,
         {

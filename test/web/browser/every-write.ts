@@ -23,7 +23,7 @@ const folder = () => mkdtempSync(join(tmpdir(), inject("testRun"), "writes-"))
 /** A folder of files, with the tools that change it, and the tools with egress. */
 export function openPlace(): { readonly root: string; readonly tools: Tool[] } {
   const root = folder()
-  const ports = { folder: openFolder(root), kept: new UndoFolder(folder()), sandbox: noSandbox }
+  const ports = { folder: openFolder(root), undoBytes: new UndoFolder(folder()), sandbox: noSandbox }
   const nothing = '<feed xmlns="http://www.w3.org/2005/Atom"></feed>'
   const web = {
     fetch: async () => ({ url: "https://example.org", status: 200, type: "text/xml", text: nothing, cut: false }),

@@ -98,8 +98,8 @@ const hasHeaders = ({ inputSchema }: Record<string, unknown>): boolean => declar
 
 function holdsMoreThan(value: unknown, most: number): boolean {
   const left = [value]
-  for (let held = 0; left.length > 0; held++) {
-    if (held + left.length > most) return true
+  for (let count = 0; left.length > 0; count++) {
+    if (count + left.length > most) return true
     const next = left.pop()
     if (typeof next === "object" && next !== null) for (const each of Object.values(next)) left.push(each)
   }

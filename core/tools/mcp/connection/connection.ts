@@ -139,14 +139,14 @@ export class McpConnection {
 
   /** Throws the library's error: the caller decides whether the server may have started. */
   call({ tool, input, signal, timeoutMs, onProgress }: CalledTool): Promise<CallToolResult> {
-    const heard = onProgress ? { onprogress: onProgress } : {}
+    const progress = onProgress ? { onprogress: onProgress } : {}
     // With a definition without an output schema the library does not validate results: a completed write with an unexpected
     // result would be reported as refused. It also never repeats a call.
     const toolDefinition = {
       name: tool,
       inputSchema: { ...this.#tools.get(tool)?.inputSchema, type: "object" as const },
     }
-    const how = { signal, timeout: timeoutMs, toolDefinition, ...heard }
+    const how = { signal, timeout: timeoutMs, toolDefinition, ...progress }
     return this.#client.callTool({ name: tool, arguments: { ...input } }, how)
   }
 
