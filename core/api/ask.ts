@@ -17,6 +17,7 @@ import { areSameFiles, type NewFile, storeNewFiles } from "./files.ts"
 import { followConversation, idFrom, lookUntil, runAt, unlessTakenBack } from "./follow.ts"
 import { QuestionSchema } from "./option-schemas.ts"
 import { type PartialAnswer, PartialAnswers } from "./partial-answer.ts"
+import type { EventsOrigin } from "./run-response.ts"
 import { orClosed, type PawlEvent, type PersonalParts, refuseClosed } from "./parts.ts"
 
 /**
@@ -87,6 +88,7 @@ export async function* streamAnswer(
   parts: PersonalParts,
   text: string,
   options: AskOptions = {},
+  origin: EventsOrigin = {},
 ): AsyncGenerator<PawlEvent | PartialAnswer, Answer, undefined> {
   const asked = check(QuestionSchema, { ...options, text })
   const { signal } = asked
@@ -94,6 +96,11 @@ export async function* streamAnswer(
   signal?.throwIfAborted()
   refuseClosed(parts)
   const { id, user, message, after, waits } = await orClosed(parts, enter(parts, asked))
+  origin.find = async () => {
+    const place = await store.conversations.placeOf(id, message)
+    const run = typeof place === "number" ? await runAt(parts, id, place) : undefined
+    return run && { id, run }
+  }
   const source = await followConversation(parts, { id, user, after: { position: after, offset: 0 } })
   const run = new RunFrames(source, { message })
   const frames = waits ? unlessTakenBack(parts, run, { id, message, position: after }) : run
@@ -139,12 +146,12 @@ export async function* streamAnswer(
   }
   refuseClosed(parts)
   if (signal?.aborted) await takeBack(parts, id, message)
-  const place = await store.conversations.placeOf(id, message)
-  const started = typeof place === "number" ? await runAt(parts, id, place) : undefined
+  const started = await origin.find()
   // The message was withdrawn before its run, by this signal or another client, or its conversation was erased.
   if (!started) signal?.throwIfAborted()
-  if (!started) throw failure(place === undefined ? "message_withdrawn" : "internal")
-  const answer = await asPromised(await answerOf(parts, id, started), asked.answers)
+  if (!started)
+    throw failure((await store.conversations.placeOf(id, message)) === undefined ? "message_withdrawn" : "internal")
+  const answer = await asPromised(await answerOf(parts, id, started.run), asked.answers)
   // Every event up to there was emitted, and more may have been recorded since.
   return answer.status === "waiting" && idleAt !== undefined ? { ...answer, cursor: idleAt } : answer
 }

@@ -7,6 +7,7 @@ import { type Answer, answerOf } from "./answer.ts"
 import type { EventOptions } from "./conversations.ts"
 import { followConversation, type PlacedRun, runAt } from "./follow.ts"
 import { orClosed, type PawlEvent, type PersonalParts, refuseClosed } from "./parts.ts"
+import type { EventsOrigin } from "./run-response.ts"
 
 /** Waits for the latest run of a conversation and returns its answer. */
 export async function newestAnswer(parts: PersonalParts, conversation: string): Promise<Answer> {
@@ -22,10 +23,12 @@ export async function* observeRun(
   parts: PersonalParts,
   runOrConversation: string,
   { after: cursor, signal }: EventOptions = {},
+  origin: EventsOrigin = {},
 ): AsyncGenerator<PawlEvent, Answer, undefined> {
   signal?.throwIfAborted()
   const found = await orClosed(parts, findRun(parts, runOrConversation))
   const { id, run, position } = found
+  origin.find = () => Promise.resolve(found)
   const first = run.position - 1
   const given = cursor === undefined ? { position: first, offset: 0 } : parseCursor(cursor)
   if (!given || given.position > position)

@@ -7,7 +7,13 @@ import { newestAnswer, observeRun } from "./observe.ts"
 import { orClosed, type Parts, type PawlEvent, type PersonalParts, refuseClosed, untilClosed } from "./parts.ts"
 import { type Conversations, type EventOptions, openConversations } from "./conversations.ts"
 import { type Files, openPersonFiles } from "./files.ts"
-import { type AGUINames, type RunEvents, toAGUIStreamResponse, toUIMessageStreamResponse } from "./run-response.ts"
+import {
+  type AGUINames,
+  type RunEvents,
+  toAGUIStreamResponse,
+  toUIMessageStreamResponse,
+  withOrigin,
+} from "./run-response.ts"
 import type { UserRecord } from "./people.ts"
 import { openPersonQuestions, type Questions } from "./questions.ts"
 import { openProposals, type Proposals } from "./proposals.ts"
@@ -37,6 +43,7 @@ export interface Person {
   /**
    * Converts the events of `stream` or `observe` to the response that `useChat` of the AI SDK reads: `return
    * pawl.toUIMessageStreamResponse(pawl.stream(text))`. To serve whole chats with approvals and resuming, mount `fetch`.
+   * With `observe` after a cursor it continues the page's message.
    */
   toUIMessageStreamResponse(events: RunEvents, init?: ResponseInit): Response
   /** Converts the events of `stream` or `observe` to the response that frontends of AG-UI read. */
@@ -61,8 +68,9 @@ export function openPerson(parts: Parts, find: () => Promise<UserRecord>): Perso
   return {
     ask: ((text: string, options?: AskOptions) =>
       orClosed(parts, askAndWait(personal, text, options))) as Person["ask"],
-    stream: ((text: string, options?: AskOptions) => streamAnswer(personal, text, options)) as Person["stream"],
-    observe: (runOrConversation, options) => observeRun(personal, runOrConversation, options),
+    stream: ((text: string, options?: AskOptions) =>
+      withOrigin((origin) => streamAnswer(personal, text, options, origin))) as Person["stream"],
+    observe: (run, options) => withOrigin((origin) => observeRun(personal, run, options, origin)),
     answer: (conversation) => orClosed(parts, newestAnswer(personal, conversation)),
     toUIMessageStreamResponse: (events, init) => toUIMessageStreamResponse(personal, events, init),
     toAGUIStreamResponse: (events, init) => toAGUIStreamResponse(personal, events, init),

@@ -1,13 +1,33 @@
-import type { RunId } from "../protocol/ids.ts"
+import { parseCursor } from "../protocol/cursor.ts"
+import type { ConversationId, RunId } from "../protocol/ids.ts"
 import type { Frame, UnknownFrame } from "../protocol/frames.ts"
 import { STREAM_HEADERS } from "../server/stream/event-stream.ts"
+import { FrameMaker } from "../server/stream/frame-maker.ts"
 import type { FrameSource } from "../server/stream/frame-source.ts"
+import { type RunRange, runRows } from "../server/stream/journal-runs.ts"
+import { isEnd } from "../server/stream/subscription.ts"
 import type { Answer } from "./answer.ts"
+import type { PlacedRun } from "./follow.ts"
 import type { PartialAnswer } from "./partial-answer.ts"
 import type { PawlEvent, PersonalParts } from "./parts.ts"
 
 /** The events of `stream` or `observe`. */
 export type RunEvents = AsyncIterable<PawlEvent | PartialAnswer, Answer | void | undefined>
+
+/** Finds the run of events, once the first was requested. */
+export interface EventsOrigin {
+  find?: () => Promise<{ readonly id: ConversationId; readonly run: PlacedRun } | undefined>
+}
+
+const origins = new WeakMap<object, EventsOrigin>()
+
+/** Remembers where events come from, so that they can be converted also from the middle of a run. */
+export function withOrigin<Events extends object>(open: (origin: EventsOrigin) => Events): Events {
+  const origin: EventsOrigin = {}
+  const events = open(origin)
+  origins.set(events, origin)
+  return events
+}
 
 /** The thread and the run as a frontend of AG-UI named them. Default: the ids of the conversation and of its run. */
 export interface AGUINames {
@@ -23,7 +43,7 @@ export function toUIMessageStreamResponse(parts: PersonalParts, events: RunEvent
       import("../../adapters/ai-sdk/run-chunks.ts"),
     ])
     const stream = new UiStream(new RunChunks(conversation))
-    return { source, translate: (frame) => stream.translate(frame), end: () => ["data: [DONE]\n\n"] }
+    return { source, translate: (frame) => stream.translate(frame) }
   })
   return toResponse(texts, init, { "x-vercel-ai-ui-message-stream": "v1" })
 }
@@ -51,12 +71,6 @@ export function toAGUIStreamResponse(
         isOwn = false // the frontend shows the message that it sent
         return []
       },
-      end: (answer) => [
-        ...(answer?.status === "waiting"
-          ? stream.translate({ id: answer.cursor, type: "awaiting_confirmation", data: answer })
-          : []),
-        ...stream.translate({ id: "0", type: "done", data: { status: "paused" } }),
-      ],
     }
   })
   return toResponse(texts, init)
@@ -71,8 +85,15 @@ interface StartedRun {
 interface Translation {
   readonly source: FrameSource
   translate(frame: UnknownFrame): readonly string[]
-  /** Ends the response of a run that has not ended: its sub-agents wait for a decision. */
-  end(answer: Answer | undefined): readonly string[]
+}
+
+/** Ends the response of events without an end: sub-agents wait for a decision, or the run was over before. */
+function endOf(answer: Answer | undefined): UnknownFrame[] {
+  const id = answer?.cursor ?? "0"
+  if (answer?.status === "failed") return [{ id, type: "error", data: answer.error }]
+  const status = { answered: "completed", cancelled: "cancelled", waiting: "paused" }[answer?.status ?? "waiting"]
+  const waits = answer?.status === "waiting" ? [{ id, type: "awaiting_confirmation", data: answer }] : []
+  return [...waits, { id, type: "done", data: { status } }]
 }
 
 async function* translated(
@@ -82,18 +103,14 @@ async function* translated(
 ): AsyncGenerator<string, void, undefined> {
   const iterator = events[Symbol.asyncIterator]()
   try {
-    // The first event of a run names it, and its row names the conversation.
-    let next = await iterator.next()
-    while (!next.done && next.value.type !== "run_started") next = await iterator.next()
-    if (next.done) return
-    const run = (next.value as Frame<"run_started">).data.runId
-    const queued = [next.value as UnknownFrame]
+    const first = await iterator.next()
+    const { run, before } = await beginningOf(parts, first.done ? undefined : first.value, origins.get(events))
+    let queued: IteratorResult<PawlEvent | PartialAnswer, Answer | void | undefined> | undefined = first
     let answer: Answer | undefined
     const source: FrameSource = {
       async next() {
-        const first = queued.pop()
-        if (first) return [first]
-        const { done, value } = await iterator.next()
+        const { done, value } = queued ?? (await iterator.next())
+        queued = undefined
         if (!done) return [value]
         answer = value ?? undefined
         return undefined
@@ -101,16 +118,48 @@ async function* translated(
       close() {},
     }
     const translation = await open({ conversation: await conversationOfRun(parts, run), run, source })
+    for await (const frame of before) {
+      const text = translation.translate(frame)
+      if (frame.type === "run_started") yield text.join("") // the client has the rest
+    }
     for (let frames = await translation.source.next(); frames; frames = await translation.source.next())
       for (const frame of frames) {
         const text = translation.translate(frame).join("")
         if (text) yield text
         if (frame.type === "done" || frame.type === "error") return
       }
-    yield translation.end(answer).join("")
+    for (const frame of endOf(answer)) yield translation.translate(frame).join("")
   } finally {
     await iterator.return?.()
   }
+}
+
+interface BeginningOfRun {
+  readonly run: RunId
+  /** The frames before the first event. */
+  readonly before: AsyncIterable<UnknownFrame> | readonly UnknownFrame[]
+}
+
+async function beginningOf(
+  parts: PersonalParts,
+  first: PawlEvent | PartialAnswer | undefined,
+  origin: EventsOrigin | undefined,
+): Promise<BeginningOfRun> {
+  if (first?.type === "run_started") return { run: (first as Frame<"run_started">).data.runId, before: [] }
+  const found = await origin?.find?.()
+  if (!found)
+    throw new TypeError("These events do not begin with run_started. Pass what stream or observe returns, unchanged.")
+  const { id, run } = found
+  const at = first && parseCursor(first.id)
+  // An event of the journal is the last at its position; text follows it.
+  const position = at ? at.position - (first.type.endsWith("_delta") ? 0 : 1) : Number.MAX_SAFE_INTEGER
+  return { run: run.runId, before: framesOf(parts, { id, start: run.position, position }) }
+}
+
+async function* framesOf({ ports }: PersonalParts, range: RunRange): AsyncGenerator<UnknownFrame, void, undefined> {
+  const frames = new FrameMaker(range.id)
+  for await (const rows of runRows(ports, range))
+    for (const row of rows) yield* frames.rows(row, 0).filter((frame) => !isEnd(frame))
 }
 
 /** The run continues if the client disconnects. */

@@ -18,6 +18,20 @@ const as = (name: string, init: RequestInit = {}): RequestInit => ({
 })
 const send = (text: string): RequestInit => ({ method: "POST", body: JSON.stringify({ text }) })
 
+/** Reads a response as `useChat` does, into the message that the page has. */
+async function readMessage(response: Response, message?: UIMessage): Promise<UIMessage | undefined> {
+  const stream = parseJsonEventStream({ stream: response.body!, schema: uiMessageChunkSchema }).pipeThrough(
+    new TransformStream({
+      transform: (chunk, controller) =>
+        chunk.success ? controller.enqueue(chunk.value) : controller.error(chunk.error),
+    }),
+  )
+  let last: UIMessage | undefined
+  for await (const next of readUIMessageStream({ stream, ...(message ? { message } : {}), terminateOnError: true }))
+    last = next
+  return last
+}
+
 describe.each(anyDatabase)("pawl.fetch on $name", ({ create }) => {
   const open = async (options: HttpOptions = http) => {
     const database = await create()
@@ -151,14 +165,7 @@ test("the events of a run become the message stream that the AI SDK reads", asyn
   await using pawl = await openPawl({ store: ":memory:", models, agents: [{ name: "a", tools: [look] }] })
   const response = pawl.toUIMessageStreamResponse(pawl.stream("Is it there?"))
   expect(response.headers.get("x-vercel-ai-ui-message-stream")).toBe("v1")
-  const stream = parseJsonEventStream({ stream: response.body!, schema: uiMessageChunkSchema }).pipeThrough(
-    new TransformStream({
-      transform: (chunk, controller) =>
-        chunk.success ? controller.enqueue(chunk.value) : controller.error(chunk.error),
-    }),
-  )
-  let last: UIMessage | undefined
-  for await (const message of readUIMessageStream({ stream })) last = message
+  const last = await readMessage(response)
   const [conversation] = (await pawl.conversations.list()).items
   expect(last).toMatchObject({ role: "assistant", metadata: { pawl: { conversationId: conversation?.id } } })
   expect(last?.parts).toMatchObject([
@@ -169,11 +176,50 @@ test("the events of a run become the message stream that the AI SDK reads", asyn
   ])
 })
 
+const pay = defineTool({
+  ...{ name: "pay", description: "Pays.", effect: "write", input: z.object({}) },
+  run: () => "Paid.",
+})
+
+test("after an approval the rest of a run is streamed to useChat, and a run that is over ends", async () => {
+  const models = scripted(calls("pay", {}), says("It is paid.", { chunks: 3 }))
+  await using pawl = await openPawl({ store: ":memory:", models, agents: [{ name: "a", tools: [pay] }] })
+  const asked = await readMessage(pawl.toUIMessageStreamResponse(pawl.stream("Pay.")))
+  expect(asked?.parts.at(-1)).toMatchObject({ type: "tool-pay", state: "approval-requested" })
+  const [proposal] = (await pawl.proposals.list({ status: "pending" })).items
+  const { runId, cursor } = await pawl.answer(proposal!.conversationId)
+  const rest = pawl.toUIMessageStreamResponse(pawl.observe(runId, { after: cursor }))
+  await pawl.proposals.approve(proposal!.id)
+  const message = await readMessage(rest, asked)
+  expect(message).toMatchObject({ id: runId, metadata: { pawl: { status: "completed" } } })
+  expect(message?.parts).toMatchObject([
+    { type: "step-start" },
+    { type: "tool-pay", state: "output-available", output: "Paid." },
+    { type: "step-start" },
+    { type: "text", text: "It is paid.", state: "done" },
+  ])
+  const over = pawl.observe(runId, { after: (await pawl.answer(proposal!.conversationId)).cursor })
+  expect((await readMessage(pawl.toUIMessageStreamResponse(over), message))?.parts).toEqual(message?.parts)
+})
+
+test("events without their beginning are refused, instead of an empty response", async () => {
+  await using pawl = await openPawl({ store: ":memory:", models: scripted(says("Hello.")) })
+  const some = async function* () {
+    for await (const event of pawl.stream("Hi.")) if (event.type !== "run_started") yield event
+  }
+  await expect(pawl.toUIMessageStreamResponse(some()).text()).rejects.toThrow(/run_started/)
+  await expect(pawl.toAGUIStreamResponse(some()).text()).rejects.toThrow(/run_started/)
+})
+
+test("a stream that waits for a sub-agent's write ends for useChat with its status", async () => {
+  const models = scripted(calls("ask_clerk", { task: "Pay." }), calls("pay", {}))
+  const clerk = { name: "clerk", description: "Pays.", tools: [pay] }
+  await using pawl = await openPawl({ store: ":memory:", models, agents: [{ name: "a", tools: [agentTool(clerk)] }] })
+  const message = await readMessage(pawl.toUIMessageStreamResponse(pawl.stream("Let the clerk pay.")))
+  expect(message).toMatchObject({ metadata: { pawl: { status: "paused" } } })
+})
+
 test("a run is streamed to a frontend of AG-UI, with its proposals as interrupts", async () => {
-  const pay = defineTool({
-    ...{ name: "pay", description: "Pays.", effect: "write", input: z.object({}) },
-    run: () => "Paid.",
-  })
   const model = scripted(
     ...[calls("pay", {}), says("Paid.", { chunks: 3 })],
     ...[calls("ask_clerk", { task: "Pay." }), calls("pay", {}), says("Done."), says("It is paid.")],
