@@ -2,6 +2,7 @@ import { execFile } from "node:child_process"
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join, relative } from "node:path"
 import { promisify } from "node:util"
+import { parseAst } from "rolldown/parseAst"
 import { type Package, sourceOfSpecifier } from "./entries.ts"
 
 const root = join(import.meta.dirname, "..")
@@ -12,8 +13,8 @@ const NAMED = /(\bfrom |\bimport\()"(\.[^"]+)\.ts"/g
 const OURS = /(\bfrom |\bimport\()"(@pawl\/[^"]+)"/g
 /** An import for its side effects, which a declaration does not need. */
 const FOR_EFFECT = /^import "\.[^"]+";\n/gm
-/** Types of a package that is bundled and not installed. No exported signature names them. */
-const BUNDLED = /^import type \{([^}]*)\} from "@ai-sdk\/provider";$/gm
+/** Types of packages that are bundled and not installed. No signature for programs names them. */
+const BUNDLED = /^import (?:type )?\{([^}]*)\} from "(?:@ai-sdk\/provider|@modelcontextprotocol\/client|hono)";$/gm
 const OF_NODE = /"node:|\b(Buffer|NodeJS)\b/
 
 /** Writes the declarations of these entries: one file for each entry, and a folder for the files that they import. */
@@ -64,15 +65,30 @@ async function copy(source: string, copying: Copying): Promise<boolean> {
   written.set(source, false)
   const text = withPaths(await readFile(join(made, `${source}.d.ts`), "utf8"), dirname(source)).replaceAll(
     BUNDLED,
-    (_, names: string) => names.replaceAll(/\s*(\w+),?/g, "type $1 = any;\n").trim(),
+    (_, names: string) =>
+      names.replaceAll(/\s*(?:type )?(\w+),?/g, "type $1<_A = any, _B = any, _C = any> = any;\n").trim(),
   )
   const target = join(dist, "types", `${source}.d.ts`)
   await mkdir(dirname(target), { recursive: true })
-  await writeFile(target, text.replaceAll(FOR_EFFECT, "").replaceAll(NAMED, '$1"$2.js"'))
+  await writeFile(target, withUndefined(text.replaceAll(FOR_EFFECT, "").replaceAll(NAMED, '$1"$2.js"')))
   let usesNode = OF_NODE.test(text)
   for (const [, , path] of text.matchAll(NAMED)) if (await copy(join(dirname(source), path!), copying)) usesNode = true
   written.set(source, usesNode)
   return usesNode
+}
+
+/** Lets optional properties be `undefined`, as they can be here, also for a program with `exactOptionalPropertyTypes`. */
+function withUndefined(text: string): string {
+  const types: { readonly start: number; readonly end: number }[] = []
+  JSON.stringify(parseAst(text, { lang: "dts" }), (_, node) => {
+    const isProperty = node?.type === "TSPropertySignature" || node?.type === "PropertyDefinition"
+    if (isProperty && node.optional && node.typeAnnotation) types.push(node.typeAnnotation.typeAnnotation)
+    return node as unknown
+  })
+  const marks = types.flatMap(({ start, end }) => [[start, "("] as const, [end, ") | undefined"] as const])
+  return marks
+    .toSorted(([one], [other]) => other - one)
+    .reduce((marked, [at, mark]) => marked.slice(0, at) + mark + marked.slice(at), text)
 }
 
 /** Replaces the names of our own packages in imports by paths. */

@@ -44,9 +44,17 @@ describe.each(Object.entries(libraries))("@pawl/%s", (name, { manifest, entries 
 
   test("compiles with strict TypeScript, declarations included", async () => {
     const uses = specifiers.map((specifier, index) => `export * as used${index} from "${specifier}"`)
-    writeFileSync(join(app, "uses.ts"), uses.join("\n"))
+    const own = `import type { AskOptions } from "@pawl/core"\nexport const again: AskOptions = { conversation: undefined }`
+    writeFileSync(join(app, "uses.ts"), [...uses, ...(name === "core" ? [own] : [])].join("\n"))
     const typeRoots = [join(root, "node_modules", "@types")]
-    const strict = { strict: true, skipLibCheck: false, noEmit: true, target: "esnext", module: "nodenext" }
+    const strict = {
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      noEmit: true,
+      target: "esnext",
+      module: "nodenext",
+    }
     const compilerOptions = { ...strict, lib: ["esnext", "dom"], types: ["node"], typeRoots }
     writeFileSync(join(app, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["uses.ts"] }))
     const tsc = join(root, "node_modules", "typescript", "bin", "tsc")
