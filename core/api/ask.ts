@@ -56,7 +56,7 @@ export interface AskOptions extends ConversationStart {
    * Images, PDFs and texts for the model, at most 10. Throws `model_lacks_images` if it does not see images,
    * `message_file_too_large` above 25 MB, and `file_refused` for other kinds of files.
    */
-  readonly files?: readonly NewFile[]
+  readonly files?: readonly (NewFile | File)[]
   /** The most model replies with tool calls in this run. */
   readonly maxIterations?: number
   /** The IANA time zone of the user, for words such as "today". */
@@ -261,7 +261,7 @@ async function conversationFor(parts: PersonalParts, user: UserId, asked: Questi
   if (conversation !== undefined) {
     const late = Object.entries({ agent, model, mode, title }).find(([, value]) => value != null)
     if (late) {
-      const problem = `${late[0]}: that counts when a conversation begins; this one has. See conversations.change.`
+      const problem = `${late[0]}: it is set when a conversation starts, and this one has. ${late[0] === "agent" ? "A handoff lets another agent continue it." : "Use conversations.change."}`
       throw failure("bad_request", { problem })
     }
     if (!isId("conv", conversation)) throw failure("not_found")

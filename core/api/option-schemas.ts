@@ -36,11 +36,14 @@ const answerSchema = z
   .custom<Schema<unknown>>((value) => typeof value === "object", "must be a schema, such as zod's")
   .optional()
 
-const AttachedFile = z.strictObject({
-  name: z.string().min(1),
-  data: z.union([z.instanceof(Uint8Array), z.instanceof(Blob)], "must be a Uint8Array or a Blob"),
-  type: z.string().optional(),
-})
+const AttachedFile = z.preprocess(
+  (file) => (file instanceof File ? { name: file.name, data: file } : file),
+  z.strictObject({
+    name: z.string().min(1),
+    data: z.union([z.instanceof(Uint8Array), z.instanceof(Blob)], "must be a Uint8Array or a Blob"),
+    type: z.string().optional(),
+  }),
+)
 
 export const QuestionSchema = z.strictObject({
   ...NewMessage.omit({ workFiles: true }).shape,

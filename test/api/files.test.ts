@@ -7,7 +7,7 @@ import { pdf, png } from "../support/message-files/images.ts"
 const seeing = (...script: ScriptedReply[]) =>
   Object.assign(scripted(...script), { sees: { images: true, files: true } })
 const csv = { name: "pigeons.csv", data: Buffer.from("name,ring\nBertha,17\n") }
-const image = (side: number) => ({ name: "square.png", data: new Blob([new Uint8Array(png(side, side))]) })
+const image = (side: number) => new File([new Uint8Array(png(side, side))], "square.png")
 
 describe.each(anyDatabase)("files in questions, on $name", ({ create }) => {
   const open = async (models: PawlOptions["models"]): Promise<Pawl> =>
@@ -16,7 +16,7 @@ describe.each(anyDatabase)("files in questions, on $name", ({ create }) => {
   test("an image, a document and a text reach the model, and can be read from the message", async () => {
     const model = seeing(says("A square."), says("Bertha."))
     await using pawl = await open(model)
-    const files = [image(3), { name: "a.pdf", data: pdf("Hello"), type: "application/pdf" }]
+    const files = [image(3), { name: "a.pdf", data: new Blob([new Uint8Array(pdf("Hello"))]), type: "application/pdf" }]
     const { conversationId } = await pawl.ask("What is it?", { files })
     await pawl.ask("Who?", { conversation: conversationId, files: [csv] })
     const [first, , third] = model.received.at(-1)!.request.history
