@@ -23,12 +23,13 @@ export const CATALOGUE = {
   },
   key_reused: {
     status: 422,
-    say: () => "This Idempotency-Key was already used with a different body. Use a new key for a new message.",
+    say: () =>
+      "This Idempotency-Key (`key` in a program) was already used with a different body. Use a new key for a new message.",
   },
   unauthenticated: {
     status: 401,
     say: () =>
-      "You are not signed in, or your token is not valid any more. `pawl invite --user NAME` prints a sign-in link, `pawl token create --user NAME` a token for programs.",
+      "You are not signed in, or your token is not valid any more. `pawl invite --user NAME` prints a sign-in link, `pawl token create --user NAME` a token for programs. A program that embeds Pawl names its users with `http.user`.",
   },
   half_session: {
     status: 401,
@@ -43,17 +44,17 @@ export const CATALOGUE = {
   wrong_host: {
     status: 421,
     say: (d: { host: string }) =>
-      `This server does not accept requests for the host "${d.host}". If it should, set PAWL_PUBLIC_URL to the address that people use.`,
+      `This server does not accept requests for the host "${d.host}". If it should, set PAWL_PUBLIC_URL (http.publicUrl in a program) to the address that people use.`,
   },
   public_url_needed: {
     status: 400,
     say: (d: { host: string }) =>
-      `To sign in from another program, the server must know its own address, and "${d.host}" comes from the request only. Set PAWL_PUBLIC_URL to the address that people use.`,
+      `To sign in from another program, the server must know its own address, and "${d.host}" comes from the request only. Set PAWL_PUBLIC_URL (http.publicUrl in a program) to the address that people use.`,
   },
   wrong_origin: {
     status: 403,
     say: (d: { origin: string }) =>
-      `Pages of ${d.origin} may not change anything on this server. To allow it, add the origin to PAWL_ALLOWED_ORIGINS.`,
+      `Pages of ${d.origin} may not change anything on this server. To allow it, add the origin to PAWL_ALLOWED_ORIGINS (http.allowedOrigins in a program).`,
   },
   cross_site: {
     status: 403,
@@ -129,7 +130,7 @@ export const CATALOGUE = {
   still_pending: {
     status: 409,
     say: (d: { count: number }) =>
-      `${d.count === 1 ? "A proposal of this run is" : `${d.count} proposals of this run are`} waiting for a decision. Decide, then resume.`,
+      `${d.count === 1 ? "A proposal of this run is" : `${d.count} proposals of this run are`} waiting for a decision. Decide first.`,
   },
   call_settled: {
     status: 409,
@@ -207,7 +208,7 @@ export const CATALOGUE = {
   already_undone: {
     status: 409,
     say: (d: { id: string; by: string; status: string }) =>
-      `This change already has an undo, which is ${d.status}. Decide about it, or undo the undo.`,
+      `This change already has an undo, which is ${d.status}. ${d.status === "pending" ? "Decide about it." : "Undo that one to apply the change again."}`,
   },
   read_only: {
     status: 409,
