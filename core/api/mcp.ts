@@ -41,6 +41,7 @@ export interface McpHttpServer extends AnyMcpServer {
  * are named here.
  */
 export interface McpProgram extends AnyMcpServer {
+  /** In the sandbox a program outside the folders of the system, such as `/usr`, must be in `reads`. */
   readonly command: string
   readonly args?: readonly string[]
   /** Its environment. `PATH` is `/usr/local/bin:/usr/bin:/bin` if it is not set here. Keys are hidden in results. */

@@ -21,7 +21,7 @@ const STOP: ScriptEnd = { type: "stop" }
 
 /** Options for scripted text. */
 export interface ScriptedTextOptions {
-  /** The number of deltas that the text is split into. Default: 1. */
+  /** The number of pieces that the text is split into. Pieces that arrive at once are one `text_delta`. Default: 1. */
   readonly chunks?: number
 }
 
@@ -114,7 +114,7 @@ export function finishes(finish: ReplyFinish, usage: Usage = UNCOUNTED): Script 
 }
 
 /**
- * Reports a wait before the reply starts: `replies(waits(20_000), says("…"))`.
+ * Reports a wait before the reply starts: `replies(waits(20_000), says("…"))`. Nothing waits in fact.
  *
  * @example
  * await using pawl = await openPawl({ store: ":memory:", models: scripted(replies(waits(20_000), says("Hello."))) })
