@@ -93,7 +93,8 @@ interface Site {
 
 /** Writes the pages as Markdown, with llms.txt: the documentation of a package that serves no pages. */
 export async function writeDocsAsText(folder: string): Promise<void> {
-  const pages = await readPages()
+  // A package has its declarations, which say the same as the printed surface.
+  const pages = (await readPages()).filter(({ source }) => source !== "docs/reference/surface.md")
   for (const page of pages) await write(join(folder, `${page.path}.md`), page.markdown)
   await write(join(folder, "llms.txt"), toLlmsText(pages))
 }

@@ -59,7 +59,7 @@ describe.each(anyDatabase)("commands of Pawl in an editor, on $name,", ({ create
     expect(editor.words("agent_message_chunk")).toContain("The last reply was not cut")
     expect(await editor.say(sessionId, "/compact")).toEqual({ stopReason: "end_turn" })
     await editor.say(sessionId, "/grants")
-    expect(editor.words("agent_message_chunk")).toContain("nothing is agreed to beforehand")
+    expect(editor.words("agent_message_chunk")).toContain("You have approved nothing in advance.")
     await editor.say(sessionId, "/model")
     expect(editor.words("agent_message_chunk")).toContain("- scripted")
     await editor.say(sessionId, "/etc/hosts is what?")

@@ -51,6 +51,7 @@ test("a database of the last checkout before 0.1.0 is exported as it is, and can
   const [old, other] = [{ PAWL_DATA: dataFolder() }, { PAWL_DATA: dataFolder() }]
   await pawl(["invite", "--user", "ada"], old)
   using db = new DatabaseSync(join(old.PAWL_DATA, "pawl.db"))
+  db.exec("DELETE FROM migration WHERE name <> '001_schema'")
   db.exec("UPDATE migration SET name = '001_journal'; INSERT INTO migration (name) VALUES ('072_models_per_client')")
   const file = join(old.PAWL_DATA, "pawl.jsonl")
   expect((await pawl(["invite", "--user", "bob"], old)).stderr).toContain("pawl export")

@@ -47,10 +47,10 @@ async function addAndRemove(library: SqlLibrary, user: UserId, n: number): Promi
 
 /** On as many more days as there is no text of its own for. */
 async function spend({ engine }: Store, user: UserId, n: number): Promise<void> {
-  const sql = `INSERT INTO usage (${USAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  const sql = `INSERT INTO usage (${USAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
   const statements = [1, 2].map((at) => {
     const day = `2026-03-0${2 * n + at}`
-    return { sql, values: [`run_${n} ${at}`, "m", "conv_1", user, "model", "p", "shared", day, 10, 2, null, 1] }
+    return { sql, values: [`run_${n} ${at}`, "m", "conv_1", user, "model", "p", "shared", day, 10, 2, null, 1, null] }
   })
   await engine.change({ type: "statements", statements })
 }

@@ -24,9 +24,9 @@ const calls: readonly Call[] = Array.from({ length: 200 }, (_, at) => ({
 }))
 
 async function record({ engine }: Store, user: UserId, used: readonly Call[], first = 0): Promise<void> {
-  const sql = `INSERT INTO usage (${USAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  const sql = `INSERT INTO usage (${USAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
   const statements = used.map(({ conversation, model, day, cost }, at) => {
-    const values = [`run_${first + at}`, "m", conversation, user, model, "p", "shared", day, 10, 2, null, cost]
+    const values = [`run_${first + at}`, "m", conversation, user, model, "p", "shared", day, 10, 2, null, cost, null]
     return { sql, values }
   })
   await engine.change({ type: "statements", statements })
